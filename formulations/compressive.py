@@ -180,10 +180,7 @@ def sticks_to_left(parse: Parse, place: int) -> bool:
 
 
 def kept_marks(parse: Parse, held: Sequence[bool]) -> list[bool]:
-    """Return for each token whether a readable compression shows it: kept words, and punctuation that belongs to them.
-
-    `held`: for each token, whether it is a kept word.
-    """
+    """Return for each token whether it is shown: words that are kept (`held`), and punctuation that belongs to them."""
     words = parse.tokens
     last = max((place for place, word in enumerate(words) if not is_punctuation(word)), default=-1)
     first = next((place for place, word in enumerate(words) if not is_punctuation(word)), len(words))
@@ -236,11 +233,7 @@ def _parts_clause(parse: Parse, held: Sequence[bool], place: int) -> bool:
 
 
 def _tidy(parse: Parse, shown: list[bool], first: int, last: int) -> None:
-    """Clear `shown` for separators without words on both sides, and for the weaker of two that become adjacent.
-
-    Separators that come to stand before a final mark or a closing bracket or quotation mark are dropped, too. `first`,
-    `last`: the first and last word of the sentence.
-    """
+    """Clear `shown` for separators without words on both sides, before a final mark, or beside a stronger separator."""
     words = parse.tokens
     before: int | None = None  # the last token so far that is shown
     for place in range(len(words)):
@@ -277,10 +270,7 @@ _LETTERS_WITH_A_VOWEL = "AEFHILMNORSX"
 
 
 def bare_text(sentence: TrimmableSentence, groups: Collection[int], tokenizer: str) -> Sentence:
-    """Return the kept part of a sentence with exactly the tokens that the objective counts, without repairs.
-
-    `groups`: the kept groups. `tokenizer`: the name of the tokenizer by which the objective counts.
-    """
+    """Return the kept groups of a sentence with exactly the tokens that the objective counts, without repairs."""
     if len(groups) == len(sentence.chunks):
         return sentence.sentence
     spans = Analyzer(tokenizer).spans(sentence.sentence)
@@ -496,10 +486,7 @@ def similar_compression(
 def _ways(
     tokens: Sequence[tuple[str, int]], wanted: Collection[Gram], metric: Metric
 ) -> Iterator[tuple[Gram, set[int], set[int]]]:
-    """Yield (n-gram, V, U) for each way in which a compression of a sentence can contain an n-gram of a reference.
-
-    V are the groups of the n-gram's tokens, U the groups of the tokens between them.
-    """
+    """Yield (n-gram, groups of its tokens, groups of the tokens between them) for each way a sentence can have one."""
     for size in metric.sizes:
         for places in combinations(range(len(tokens)), size):
             gram = tuple(tokens[place][0] for place in places)
@@ -736,10 +723,7 @@ def trimmed_counts(
 
 
 def _settle(joint: Counter[_Joint], single: Sequence[Counts], useful: int) -> Counter[_Joint]:
-    """Return the occurrences that depend on several units; occurrences that depend on one group are added to `single`.
-
-    Groups to be dropped that are not units (not in `useful`, a set of bits) are left out, as they are never kept.
-    """
+    """Return occurrences that need several units; move others to `single`, and omit groups not in `useful` (bits)."""
     several: Counter[_Joint] = Counter()
     for (key, stay, go), copies in joint.items():
         staying = tuple(group for group in go if useful >> group & 1)

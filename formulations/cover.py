@@ -128,11 +128,7 @@ def _instance(
     constants: tuple[int, int] = (0, 1),
     **others: Any,
 ) -> Coverage:
-    """Return the instance with one feature for each clause, which is gained if one of its alternatives is selected.
-
-    `worth`: gain of each feature. `constants`: numerator and denominator of an empty selection. `others`: further
-    arguments of `Coverage`.
-    """
+    """Return the instance with a feature for each clause, of gain `worth`, that any one of its alternatives gains."""
     units, features = len(lengths), len(clauses)
     alone = [(chosen[0], number) for number, clause in enumerate(clauses) for chosen in clause if len(chosen) == 1]
     entries = np.array(sorted(alone), np.int64).reshape(-1, 2)

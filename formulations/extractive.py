@@ -132,10 +132,7 @@ class Extractive(Formulation):
     serves: ClassVar[Compatibility] = _SERVES
 
     def extracts(self, spec: Spec) -> IntArray | None:
-        """Return the codes (metrics, 2) of the metric's parts if `Extracts` can hold several topics; None if not.
-
-        The parts must be n-grams within sentences and at most one rouge-l, and lengths in words or sentences.
-        """
+        """Return the codes (metrics, 2) of a metric of n-grams within sentences and at most one rouge-l, otherwise None."""
         metric = parse_metric(spec.metric)
         if _joins(spec) or metric.geometric or spec.length_unit not in {"words", "sentences"}:
             return None
@@ -185,10 +182,7 @@ def _joins(spec: Spec) -> bool:
 
 
 def by_counters(topic: Topic, spec: Spec, numbered: NumberedTopic) -> Extract:
-    """Return the problem of a topic like `Extractive.build`, by counting n-grams in dictionaries.
-
-    It serves the cases that `NumberedTopic.coverage` does not support, such as bigrams across sentence ends.
-    """
+    """Return the problem of a topic by counting n-grams in dictionaries, which also supports joined sentences."""
     sentences = _candidates(topic, spec)
     counted = Counted.of(topic, spec)
     texts = [words for _, _, words in sentences]
@@ -225,10 +219,7 @@ def by_counters(topic: Topic, spec: Spec, numbered: NumberedTopic) -> Extract:
 
 
 def _reference_model(topic: Topic, spec: Spec, units: Sequence[int]) -> Any:
-    """Return the paper's equations as a `pyomo.environ.ConcreteModel` in which ``x[i]`` is 1 if unit i is chosen.
-
-    `units`: the sentence number of each unit.
-    """
+    """Return the paper's equations as a Pyomo model; ``x[i]`` is 1 if unit i, a sentence of this number, is chosen."""
     import pyomo.environ as pyo
 
     counted, all_lengths = Counted.of(topic, spec.until(NEVER)), spec.lengths_of(topic)
@@ -263,10 +254,7 @@ def _candidates(topic: Topic, spec: Spec) -> list[tuple[int, int, list[str]]]:
 def _seams(
     sentences: Sequence[list[str]], wanted: Sequence[frozenset[Gram]], deadline: Deadline
 ) -> list[tuple[int, int, Gram]]:
-    """Return the reference bigrams formed by the last word of one sentence and the first word of a later one.
-
-    Each is (sentence, later sentence, bigram). `wanted`: the n-grams of the references, for each part of the metric.
-    """
+    """Return (sentence, later sentence, bigram) for reference bigrams formed by their last and first words."""
     follows: dict[str, set[str]] = {}
     for first, second in (key for keys in wanted for key in keys if isinstance(key, tuple) and len(key) == 2):
         follows.setdefault(first, set()).add(second)
@@ -322,10 +310,7 @@ def vector_score(
 
 
 def _compared(vectors: Vectors, chosen: Any, group: Any) -> FloatArray:
-    """Return the similarities (chosen tokens, tokens of a reference): given ones, or cosines of the vectors.
-
-    `chosen`, `group`: whether each token of the sentences, and of the references, is taken.
-    """
+    """Return the similarities (chosen tokens, tokens of a reference), which are cosines if vectors are given."""
     if vectors.sentences is None or vectors.references is None:
         return vectors.similarities()[np.ix_(chosen, group)]
     left, right = rescaled(vectors.sentences[chosen]), rescaled(vectors.references[group])
@@ -372,10 +357,7 @@ def needed_vectors(topic: Topic) -> Vectors:
 
 
 def similar_extract(topic: Topic, spec: Spec, metric: Similarity, candidates: Sequence[tuple[int, int]]) -> Extract:
-    """Return the problem of a topic with a metric of similarity.
-
-    `candidates`: (number, length) of each sentence that may be a unit.
-    """
+    """Return the problem of a topic with similarity; `candidates`: (number, length) of possible units."""
     vectors = needed_vectors(topic)
     found = Likeness.of(topic, vectors, spec, metric, vectors.sentence_of, [number for number, _ in candidates])
     kept = list(range(len(candidates)))
@@ -480,10 +462,7 @@ def _importance(topic: Topic, vectors: Vectors, spec: Spec) -> tuple[IntArray, I
 
 
 def _best_steps(steps: IntArray, unit_of: IntArray, units: Sequence[int]) -> IntArray:
-    """Return the best similarity (reference tokens, units) of each reference token to each of the given units.
-
-    It is 0 for a unit without tokens. `steps`: (sentence tokens, reference tokens). `unit_of`: (sentence tokens,).
-    """
+    """Return the best similarity (reference tokens, units), in steps, to each unit; 0 for units without tokens."""
     order = np.argsort(unit_of, kind="stable")
     wanted = np.asarray(units, np.int64)
     first = np.searchsorted(unit_of[order], wanted, "left")
@@ -498,10 +477,7 @@ def _best_steps(steps: IntArray, unit_of: IntArray, units: Sequence[int]) -> Int
 def _precision(
     vectors: Vectors, steps: IntArray, spec: Spec, unit_of: IntArray, references: int, number: int
 ) -> IntArray:
-    """Return numerator and denominator of precision (2, number) as sums over the tokens of each unit.
-
-    The numerator sums the weighted best similarities to each reference, the denominator their largest possible values.
-    """
+    """Return for each unit the sums (2, number) that its tokens add to numerator and denominator of precision."""
     weights = _whole(vectors.sentence_weights)
     top = np.zeros(len(steps), np.int64)
     for reference in range(references):
@@ -513,10 +489,7 @@ def _precision(
 
 
 def _whole(weights: FloatArray) -> IntArray:
-    """Return weights as integers: whole ones divided by their common divisor, others in steps of the largest / 10,000.
-
-    Equal fractional weights all become 1.
-    """
+    """Return weights as integers without common divisor, or in steps of a ten-thousandth of the largest weight."""
     if not len(weights) or not weights.any():
         return np.zeros(len(weights), np.int64)
     if weights.max() <= _WEIGHTS and (weights == np.floor(weights)).all():

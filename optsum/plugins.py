@@ -84,13 +84,7 @@ class Registry(Generic[T]):
         return iter(self.names())
 
     def load(self, name: str) -> type[T]:
-        """Return the class or function with a name, which may also be a place (`is_place`) or an `OwnFunction`.
-
-        Raises
-        ------
-        OptionError
-            If there is none of that name, or it cannot be imported or used.
-        """
+        """Return the class or function of a name, a place (`is_place`) or an `OwnFunction`; `OptionError` if none."""
         if isinstance(name, OwnFunction):
             return name.function  # type: ignore[return-value]
         if name in self.builtin:

@@ -326,10 +326,7 @@ class ConformanceError(AssertionError):
 
 
 def expect(holds: object, where: str, sentence: str) -> None:
-    """Raise `ConformanceError` unless `holds` is true.
-
-    `where`: the instance, so that the failure can be reproduced. `sentence`: what is wrong.
-    """
+    """Raise `ConformanceError` unless `holds`; `where`: the instance, to reproduce it; `sentence`: what is wrong."""
     if not holds:
         raise ConformanceError(f"{where}: {sentence}")
 
@@ -553,10 +550,7 @@ _NEGLIGIBLE = 1e-9  # Relative difference that rounding of floating-point number
 def check_linear_model(
     problem: Problem, evaluations: dict[Selection, Evaluation], truth: Enumeration | None, where: str
 ) -> None:
-    """Check that a problem's linear model has the true optimum and, with units fixed, the value of each selection.
-
-    `evaluations`: selections to try. `truth`: the enumeration; None if the problem is too large.
-    """
+    """Check that a linear model has the true optimum and, with units fixed, the value of each selection."""
     model = problem.linear_model
     expect(model.units == problem.size, where, "the linear model has another number of units.")
     expect(bool(model.integral[: model.units].all()), where, "a unit of the linear model is not integral.")
@@ -598,10 +592,7 @@ _FLIPS = 60
 
 
 def check_states(problem: Problem, rng: np.random.Generator, where: str) -> None:
-    """Flip random units, and compare the state of the kernels with a fresh evaluation after each flip.
-
-    Nothing is checked if the values of the instance exceed 64 bits, because kernels then have no state.
-    """
+    """Flip random units, and compare the state of the kernels with fresh evaluations, unless values exceed 64 bits."""
     from optsum.coverage.state import CHOSEN, LENGTH, MISSING, arrays_of, empty_state, flip, true_totals, value_pair
 
     instance = problem.coverage
@@ -1008,10 +999,7 @@ def _check_optimum(name: str, where: str, problem: Problem) -> bool:
 
 
 def _check_sides(problem: Problem, outcome: RawOutcome, best: Any, where: str) -> None:
-    """Check a solver's answer: its selection is feasible, its objective not overstated, and its bound not exceeded.
-
-    `best`: the true optimum, or the value of a feasible selection; None if nothing is known to be feasible.
-    """
+    """Check a solver's answer: its selection is feasible, its objective true, and its bound above what is known."""
     model, sign = problem.linear_model, 1 if problem.sense is Sense.MAXIMIZE else -1
     held = best
 
@@ -1241,10 +1229,7 @@ def _check_lists(what: str, function: Callable[[Any], list[str]], texts: Sequenc
 
 
 def _check_sent(name: str, ask: Callable[[str], Any], own: Any = None) -> None:
-    """Check that a function gives the same answer in another process, or is refused with a message.
-
-    `name`: its name. `ask`: calls the function of a name on some text. `own`: another form of the name to send.
-    """
+    """Check that a function gives the same answer in another process, or is refused with a message."""
     given = own if isinstance(own, str) else name
     try:
         again = pickle.loads(pickle.dumps(given))  # noqa: S301 - pickled in the same line

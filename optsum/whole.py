@@ -59,10 +59,7 @@ def _exact(value: object, what: str, error: type[OptsumError]) -> int:
 
 
 def whole_numbers(values: object, what: str, **range_: Any) -> tuple[int, ...]:
-    """Return numbers as a tuple of integers, each converted by `whole`.
-
-    `what`: the name of a number in messages, with {} for its position: "Length {}". `range_`: keywords of `whole`.
-    """
+    """Return numbers as a tuple of integers; `what`: their name in messages, {} for the position: "Length {}"."""
     if not isinstance(values, tuple | list):  # for those, numpy is not imported, which keeps `optsum --help` quick
         import numpy as np
 

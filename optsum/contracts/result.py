@@ -67,11 +67,7 @@ def _unit(value: Any) -> bool:
 
 
 def _fits(kind: Any, value: Any) -> bool:
-    """Return whether a JSON value has a form.
-
-    `kind`: a class, a predicate, ``[kind]`` for a list, ``(kind, kind)`` for a list of two, or ``{str: kind}`` for an
-    object.
-    """
+    """Return whether a value is of a kind: a class, a predicate, ``[kind]``, ``(kind, kind)`` or ``{str: kind}``."""
     if isinstance(kind, type):
         return isinstance(value, kind)
     if isinstance(kind, dict):
@@ -110,10 +106,7 @@ _TESTS: Final[dict[str, tuple[Any, str]]] = {
 
 
 def check_row(row: object, times: tuple[str, ...]) -> None:
-    """Raise `InputError` if a field of a row has another form than optsum writes.
-
-    `times`: names of the statistics that are seconds.
-    """
+    """Raise `InputError` if a field of a row has another form than optsum writes; `times` names those in seconds."""
     if not isinstance(row, Mapping):
         raise InputError(f"this is not a result row of optsum but {type(row).__name__}; give an object")
     for name in _ALWAYS_THERE:
@@ -665,10 +658,7 @@ class Result:
 
 
 def trusted(result: R, values: Mapping[str, Any]) -> R:
-    """Return a result with other values of some fields like `Result.changed`, but without checks.
-
-    The caller must know that the values are consistent.
-    """
+    """Return a result with other values that are known to be consistent, unchecked (unlike `Result.changed`)."""
     made = object.__new__(type(result))
     vars(made).update(vars(result))
     vars(made).update(values)

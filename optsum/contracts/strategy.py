@@ -230,15 +230,7 @@ class Run:
         self.deadline.check()
 
     def raise_bound(self, bound: Key) -> None:
-        """Record a proven bound of the objective if it is tighter than the present one.
-
-        "Raise" is meant for minimization: when maximizing, the bound is lowered.
-
-        Raises
-        ------
-        Stopped
-            When the gap is reached.
-        """
+        """Record a proven bound if it is tighter; when maximizing, a tighter bound is lower despite the name."""
         if self.bound is None or self.problem.sense.better(self.bound, bound):
             self.bound = bound
             self._stop_if_good_enough()
@@ -301,10 +293,7 @@ class Run:
 
 
 def limits_left(run: Run, gap: float | None = None) -> Limits:
-    """Return the remaining time and nodes of a run, as limits of a search with another objective.
-
-    `gap`: relative gap at which that search may end.
-    """
+    """Return the remaining time and nodes of a run, as limits of a search with another objective and this gap."""
     left = run.limits.after(run.elapsed, nodes=run.nodes)
     return replace(left, gap=gap, target=None, evaluations=None)
 

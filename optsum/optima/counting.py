@@ -74,10 +74,7 @@ def count_feasible_forest(lengths: Sequence[int], parents: Sequence[int], min_le
 
 
 def estimate_feasible(lengths: Iterable[int], min_length: int, max_length: int, enough: float = inf) -> float:
-    """Estimate the number of non-empty sets of units within the limits, in a time that is bounded for large lengths.
-
-    `enough`: a number above which infinity may be returned. It is also returned for more than 1,000 units.
-    """
+    """Estimate the number of non-empty sets within the limits; infinity if above `enough`, or for over 1,000 units."""
     units = [int(length) for length in lengths if length <= max_length]
     high = min(int(max_length), sum(units))
     low = max(int(min_length), 0)
@@ -100,10 +97,7 @@ def estimate_feasible(lengths: Iterable[int], min_length: int, max_length: int, 
 
 
 def _at_least(lengths: list[int], max_length: int, enough: float) -> float:
-    """Return a lower bound of the number of non-empty sets, not better than needed to exceed `enough`.
-
-    It is the number of subsets of one size of the shortest units, or of all subsets of units that fit together.
-    """
+    """Return a lower bound by counting subsets of the shortest units, at once when one exceeds `enough`."""
     units, found = sorted(lengths), 0.0
     for many in (len(units), len(units) // 2, len(units) // 4):
         longest = units[many - 1] if many else 0
@@ -116,10 +110,7 @@ def _at_least(lengths: list[int], max_length: int, enough: float) -> float:
 
 
 def reachable(lengths: Sequence[int], min_length: int, max_length: int) -> Callable[[int, int], bool]:
-    """Return a function of (u, length) that says if adding a non-empty set of units from u on can meet the limits.
-
-    If the exact test would take too much memory, the function returned may also be true if no such set exists.
-    """
+    """Return a function of u and a length: can a non-empty set of units from u on extend it to meet the limits?"""
     n, total = len(lengths), sum(lengths)
     rest, least = [0] * (n + 1), [max_length + 1] * (n + 1)
     for unit in range(n - 1, -1, -1):

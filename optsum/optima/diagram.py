@@ -207,10 +207,7 @@ class Diagram:
 
 
 class DiagramNodes:
-    """Nodes of diagrams under construction, without duplicates.
-
-    `end`: number that stands for the unit of the two terminal nodes.
-    """
+    """Nodes of diagrams under construction, without duplicates; `end` stands for the unit of terminal nodes."""
 
     def __init__(self, end: int = -1) -> None:
         self.rows: list[tuple[int, int, int]] = [(end, EMPTY_FAMILY, EMPTY_FAMILY), (end, EMPTY_SET, EMPTY_SET)]
@@ -239,10 +236,7 @@ _BEYOND: Final = 2**31 - 1  # Stands for the unit of the terminal nodes: larger 
 
 
 class Ordered(DiagramNodes):
-    """Nodes of diagrams in which every path decides the units in ascending order, with operations on families.
-
-    An operation that needs more than `max_nodes` nodes raises `UnsupportedError`.
-    """
+    """Nodes of diagrams with ascending units on every path; `UnsupportedError` for more than `max_nodes` nodes."""
 
     def __init__(self, max_nodes: int) -> None:
         super().__init__(_BEYOND)
@@ -383,10 +377,7 @@ def sampled_jaccard(diagram: Diagram, pairs: int = PAIRS, seed: int = 0) -> Esti
 
 
 def overlaps(diagram: Diagram, *, max_bytes: int = MAX_BYTES, listed: int = LISTED) -> dict[tuple[int, int], int]:
-    """Return the number of ordered pairs of sets (A, B), A = B included, by (units in both, units in at least one).
-
-    Up to `listed` sets are compared directly; for more, tables may take `max_bytes` of memory.
-    """
+    """Return the number of ordered pairs of sets (A, B), A = B included, by (units in both, units in at least one)."""
     if diagram.count <= listed:
         return _one_by_one(list(diagram))
     with deep_recursion():
@@ -414,10 +405,7 @@ def _one_by_one(sets: list[tuple[int, ...]]) -> dict[tuple[int, int], int]:
 
 
 def _by_pairs(nodes: list[tuple[int, int, int]], root: int, max_bytes: int) -> dict[tuple[int, int], int]:
-    """Return the counts of `overlaps` from a table for each pair of nodes (f, g).
-
-    The table holds the number of pairs (A in f, B in g) by units in both and units in at least one.
-    """
+    """Return the counts of `overlaps`, computed for each pair of nodes from the counts of their branches."""
     longest, counts, bytes_left = [0, 0], [0, 1], max_bytes
     for _, without, with_ in nodes[2:]:
         longest.append(max(longest[without], longest[with_] + 1))

@@ -53,13 +53,7 @@ class Nearness:
         within_steps: int | None = None,
         best: int | None = None,
     ) -> Nearness | None:
-        """Return the threshold of the given option, such as ``within="1%"`` or ``at_least="19/40"``; None without one.
-
-        Raises
-        ------
-        OptionError
-            If several are given, or a value is impossible.
-        """
+        """Return the threshold of the given option, such as ``within="1%"``; None without one. Several are refused."""
         if within is None and at_least is None and within_steps is None and best is None:
             return None
         return cls(
@@ -83,11 +77,7 @@ class Nearness:
         return f"best {self.values} value{'' if self.values == 1 else 's'}"
 
     def least(self, best: Key, sense: Sense, *, step: Fraction | None, power: int) -> Fraction:
-        """Return the threshold as values are compared (`optsum.coverage.instance.key_of`); not possible with `values`.
-
-        `best`: the best value, as compared. `step`: the least difference of two values; None if they are no integers.
-        `power`: the power of the objective that is compared.
-        """
+        """Return the threshold as values are compared, raised to `power`; not possible with `values`."""
         if self.key is not None:
             return self.key
         key, sign = Fraction(best), 1 if sense is Sense.MAXIMIZE else -1
@@ -108,10 +98,7 @@ _TEXT: Final = re.compile(r"\s*(-?(?:\d{1,18}(\.\d{0,30})?|\.\d{1,30}|\d{1,18}/0
 
 
 def _exactly(given: object, wanted: str) -> Fraction:
-    """Return a number exactly as written: 0.475 is 475/1000, not the nearest binary fraction.
-
-    `wanted`: beginning of the error message that says what was expected.
-    """
+    """Return a number exactly as written: 0.475 is 475/1000; `wanted`: beginning of the message if it is none."""
     text = format(Decimal(repr(float(given))), "f") if isinstance(given, float) else str(given)
     found = _TEXT.fullmatch(text)
     if found is None or isinstance(given, bool) or not isinstance(given, str | Real | Decimal):
@@ -362,13 +349,7 @@ class Optima:
         return Fraction(1) if self.count == 1 else mean_jaccard(self.diagram, max_bytes=max_bytes)
 
     def sampled_jaccard(self, pairs: int = PAIRS, seed: int = 0) -> Estimate:
-        """Estimate `jaccard` from random pairs of different optima.
-
-        Raises
-        ------
-        InputError
-            If there are fewer than two optima, or `pairs` is less than 2.
-        """
+        """Estimate `jaccard` from random pairs of different optima; `InputError` for fewer than two optima."""
         return sampled_jaccard(self.diagram, pairs, seed)
 
     def save(self, path: str | Path) -> None:

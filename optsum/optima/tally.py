@@ -37,12 +37,7 @@ from optsum.system.compiled import njit
 
 @njit(cache=True)
 def _go_on(nodes, way, stage, depth):
-    """Take one step of a depth-first walk in the order of `Diagram.__iter__`.
-
-    It returns the new depth and the unit that the step adds to the current set or drops from it (-1 for none). The
-    current set is complete when ``way[depth]`` is node 1. `way`: the node at each depth. `stage`: the number of its
-    branches that were entered.
-    """
+    """Go one step in the order of `Diagram.__iter__`; return the depth and the unit added or dropped (-1: none)."""
     x = way[depth]
     if x <= 1 or stage[depth] == 2:
         return depth - 1, -1
@@ -72,10 +67,7 @@ _ROWS: Final = 2_000  # Sets between two calls of `check`.
 
 
 def totals_of_sets(arrays: Arrays, diagram: Diagram, check: Callable[[], object] = NEVER.check) -> IntArray:
-    """Return the totals and the length (sets, totals + 1) of every set, in the diagram's order.
-
-    `check`: function that is called regularly and may raise an exception to end the work.
-    """
+    """Return totals and length (sets, totals + 1) in the diagram's order; `check` is called and may raise."""
     found = np.empty((diagram.count, len(arrays.constants) + 1), np.int64)
     way, stage = np.empty(len(diagram.nodes) + 1, np.int64), np.zeros(len(diagram.nodes) + 1, np.int8)
     way[0], at, state = diagram.root, np.zeros(2, np.int64), empty_state(arrays)
@@ -138,10 +130,7 @@ def weights_of_units(diagram: Diagram, weights: NDArray[np.float64]) -> dict[int
 
 
 def step_of(instance: Coverage) -> Fraction | None:
-    """Return a step of which all differences of values are multiples; None if the denominator is not constant.
-
-    It is the greatest common divisor of all gains (or of all lengths, if the length is minimized).
-    """
+    """Return the greatest common divisor of all gains (of lengths when minimizing); None for varying denominators."""
     if instance.goal is Sense.MINIMIZE:
         return Fraction(int(np.gcd.reduce(instance.lengths, initial=0)) or 1)
     if not instance.constant_denominator:
@@ -276,10 +265,7 @@ def _best_ways(nodes, root, weights, rank):
 
 
 def far_apart(diagram: Diagram, k: int, first: tuple[int, ...] | None = None) -> list[tuple[int, ...]]:
-    """Return up to `k` different sets, each with the largest summed distance to the sets before it.
-
-    `first`: the set to begin with; by default the first of the diagram.
-    """
+    """Return up to `k` sets, beginning with `first`, each with the largest summed distance to those before it."""
     if k < 1 or diagram.root == EMPTY_FAMILY:
         return []
     chosen = [tuple(sorted(first)) if first is not None else next(iter(diagram))]

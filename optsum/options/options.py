@@ -116,13 +116,7 @@ _NO_SHARE: Final = re.compile(r"\s*[+-]?(nan|inf)|.*e[+-]?\d{4}|.{100}", re.IGNO
 
 
 def exclusive_of(text: str | None) -> Fraction | Cliques | None:
-    """Return the similarity that `text` states, exactly, or the groups of sentences by topic from the file it names.
-
-    Raises
-    ------
-    OptionError
-        If the number is not above 0 and at most 1, or the file cannot be read.
-    """
+    """Return the similarity that `text` states exactly, or the groups of sentences by topic from the file it names."""
     if text is None:
         return None
     try:
@@ -309,10 +303,7 @@ LONGEST: Final = 10**12  # Sums of larger lengths might overflow the 64-bit inte
 
 
 def lengths_of(text: str | Sequence[int] | None, max_length: int | None = None) -> tuple[int, ...]:
-    """Return maximum lengths in ascending order, given as ``25:300:25`` (both ends included), ``50,100,200`` or a list.
-
-    `max_length`: without lengths, all lengths up to this one are returned.
-    """
+    """Return maximum lengths, ascending, from ``25:300:25`` (both ends included), ``50,100,200`` or a list."""
     if text is None:
         if max_length is None:
             raise OptionError("A frontier needs lengths: give --lengths 25:300:25, or --max-length N for all to N.")
@@ -342,11 +333,7 @@ def text_of_lengths(lengths: Sequence[int]) -> str:
 
 
 def read_table(path: str | Path, known: Collection[str]) -> dict[str, Any]:
-    """Read options by name from a TOML file, in which hyphens and underscores of names are the same.
-
-    ``name`` and ``options`` of a table ``[backend]`` are returned as `backend` and `backend_options`. `known`: the
-    allowed names.
-    """
+    """Read options of `known` names from TOML; a table ``[backend]`` sets `backend` and `backend_options`."""
     text = read_text(path, "the configuration", error=OptionError)
     table = parse_toml(text, f"the configuration {path}", error=OptionError)
     options: dict[str, Any] = {}
@@ -382,10 +369,7 @@ def check_kinds(model: type[BaseModel], options: Mapping[str, Any], path: str | 
 
 
 def sentence_of(error: ValidationError, model: type[BaseModel], *, in_file: bool = False) -> str:
-    """Return a sentence that names the option with a wrong value and the allowed values.
-
-    `in_file`: write the option as in a file (``max-length``), not as a flag (``--max-length``).
-    """
+    """Return a sentence that says which value is wrong and which are allowed; `in_file`: no dashes before names."""
     first = error.errors()[0]
     name = str(first["loc"][0])
     own = first["type"] == "value_error"
@@ -431,10 +415,7 @@ def _wanted(model: type[BaseModel], name: str, fault: str) -> str:
 
 
 def toml_of(options: Mapping[str, Any], comments: Mapping[str, str] | None = None) -> str:
-    """Return options as TOML from which the same options are read; an option that is None becomes a comment.
-
-    `comments`: text by option that is added at the end of the option's line.
-    """
+    """Return options as TOML that reads back, None as a comment; `comments`: text for the end of lines, by option."""
     lines: list[str] = []
     tables: list[str] = []
     for name, value in options.items():
@@ -533,10 +514,7 @@ def in_our_names(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def our_name(name: str) -> UnknownNameError | None:
-    """Return an error that says optsum's name for an option of another library, or which command has the option.
-
-    `name`: an option or a flag that optsum does not know here. The result is None if there is nothing to suggest.
-    """
+    """Return an error that advises on an option of another library or command; None if there is no advice."""
     plain = name.lstrip("-").replace("-", "_")
     if (why := _ELSEWHERE.get(plain)) is not None:
         return UnknownNameError(f"there is no option {name!r} here: {why}")
@@ -1090,10 +1068,7 @@ def resolve(
 
 
 def refuse_of_texts(**told: object) -> None:
-    """Refuse options and arguments that apply only to texts, as the problems to be searched have no text.
-
-    `told`: options by name; None means "not given".
-    """
+    """Refuse options and arguments that are not None and apply only to texts, for problems without texts."""
     named = [name for name, value in told.items() if value is not None and name not in OF_PROBLEMS]
     if named:
         said = " and ".join(f"--{name.replace('_', '-')}" for name in named)
@@ -1129,13 +1104,7 @@ def _meant(options: Options) -> str | None:
 @of_files
 @lru_cache(maxsize=64)
 def _checked(options: Options) -> Spec:
-    """Return the specification of valid options.
-
-    Raises
-    ------
-    OptsumError
-        If options contradict one another, a name is unknown, or a file cannot be read.
-    """
+    """Return the specification; refuse options that contradict one another, unknown names and unreadable files."""
     from optsum.coverage.instance import Sense
 
     formulation = options.formulated()
@@ -1205,15 +1174,7 @@ def resolve_as(
     config: str | Path | None = None,
     taken: Collection[str] = (),
 ) -> M:
-    """Return options of class `model`, such as one of `options_of`: defaults, preset, file, and given options.
-
-    Later ones override earlier ones. `given`, `config`, `taken`: as of `resolve`.
-
-    Raises
-    ------
-    OptionError
-        If an option is unknown, or its value is impossible.
-    """
+    """Return options of a class as `resolve` does: defaults, preset, file and given ones, which override earlier."""
     values = in_our_names({name: value for name, value in (given or {}).items() if value is not None})
     for name in values:
         if name not in model.model_fields:
@@ -1245,10 +1206,7 @@ def _with_implied(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def with_options(function: Callable[..., Any], keywords: str) -> None:
-    """Add each option to the signature and docstring of a function with ``**options``, for `help` and notebooks.
-
-    `keywords`: name of the TypedDict of the options in `optsum.options.keywords`.
-    """
+    """Add each option of a TypedDict in `keywords` to the signature and docstring of a function, for `help`."""
     known = import_module("optsum.options.keywords")
     model = ScoreOptions if keywords == known.ScoreKeywords.__name__ else Options
     plain = signature(function)

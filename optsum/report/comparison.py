@@ -151,10 +151,7 @@ def claims(results: Sequence[Result]) -> tuple[Key | None, list[Key], bool]:
 
 
 def ratio_to_best(key: Key, optimum: Key | None, bounds: Sequence[Key]) -> tuple[float | None, bool]:
-    """Return (approximation ratio, False) by the optimum, or (lower limit of the ratio, True) by the tightest bound.
-
-    The result is (None, False) if neither is known.
-    """
+    """Return the ratio to the optimum and False, or to the tightest bound (a lower limit of the ratio) and True."""
 
     def ratio(best: Key) -> float:
         if key == best:
@@ -197,10 +194,7 @@ SPREADS: Final = ("mean", "std", "CV", "CI +/- mean", "CI lower", "CI upper")  #
 
 
 def spread_of(values: Sequence[float], interval: Interval = "student", z: float = 1.96) -> Spread | None:
-    """Return the spread of numbers; None without numbers.
-
-    `interval`: the half width of the interval is the standard error times a quantile of Student's t ("student") or `z`.
-    """
+    """Return the spread of numbers, None without any; intervals are by Student's t or `z` times the standard error."""
     if not values:
         return None
     middle = mean(values)
@@ -431,10 +425,7 @@ def _names(given: object, kind: str = "strategy") -> list[str]:
 
 
 def seeds_of(given: object, seed: int | None = None) -> tuple[int, ...]:
-    """Return seeds, given as numbers or as text: "0:10" for 0 to 9, or "1,2,3"; None gives an empty result.
-
-    `seed`: value of the option for a single seed, which must be None if several are given.
-    """
+    """Return seeds from numbers, "0:10" (0 to 9) or "1,2,3"; `seed`, a single one, must then be None."""
     if given is None:
         return ()
     if seed is not None:
@@ -493,10 +484,7 @@ def by_problem(results: Iterable[Result]) -> Iterator[list[Result]]:
 
 
 def compare_topics(topics: AnyTopics, plan: Plan, *, details: bool = False) -> Generator[list[Result], None, None]:
-    """Run all strategies of a plan on each topic, and yield the results of each topic together.
-
-    All strategies search a topic one after another in the same process, so that their times are comparable.
-    """
+    """Run all strategies on each topic one after another, so that times are comparable, and yield the results."""
     from optsum.running.enumerate import with_details
 
     patience.load()
@@ -518,10 +506,7 @@ def _solve_part(part: Topic, setups: Sequence[Setup], said: Sequence[Mapping[str
 
 
 class _Shared:
-    """The problems of a topic, each built once and searched by several strategies.
-
-    There is one for each reference that is searched separately, with and without units that cannot add anything.
-    """
+    """The problems of a topic, one for each reference searched separately, each built once for all strategies."""
 
     def __init__(self) -> None:
         self._tasks: dict[tuple[int, bool], tuple[Task, float]] = {}
@@ -594,10 +579,7 @@ class Details(Tabular):
     def add(
         self, names: Sequence[str], results: Sequence[Result], optimum: Key | None, ratios: Sequence[float | None]
     ) -> None:
-        """Record the results of a problem; the objectives of results with the same name (several seeds) are averaged.
-
-        `names`, `ratios`: strategy and ratio of each result. `optimum`: the optimum if it is known.
-        """
+        """Record the results of a problem; the objectives of results with the same name (seeds) are averaged."""
         keys: dict[str, list[Key | None]] = {}
         for name, result, ratio in zip(names, results, ratios, strict=True):
             keys.setdefault(name, []).append(result.key)
@@ -752,15 +734,7 @@ class Comparison(Tabular):
         self._names = [{variant.strategy, variant.searcher().name} for variant in plan.variants]
 
     def add(self, results: Sequence[Result]) -> None:
-        """Record the results of a problem, one for each variant of the plan, in order.
-
-        If one was interrupted, the results are kept, but not counted.
-
-        Raises
-        ------
-        InputError
-            If the results are of other strategies.
-        """
+        """Record the results of a problem, one for each variant of the plan; interrupted ones are kept, not counted."""
         others = (result.strategy not in names for result, names in zip(results, self._names, strict=False))
         if len(results) > len(self._names) or any(others):
             found, planned = (", ".join(one.strategy for one in each) for each in (results, self.plan.variants))

@@ -101,10 +101,7 @@ class Figure:
         return cls(name, table.title, "", y_label, series, table.caption)
 
     def save(self, folder: PathLike) -> list[Path]:
-        """Write ``NAME.svg``, ``NAME.pdf``, ``NAME.png`` and ``NAME.csv`` into a folder, and return their paths.
-
-        The folder is created if it does not exist; existing files are replaced.
-        """
+        """Write NAME.svg, NAME.pdf, NAME.png and NAME.csv into a folder, replacing files, and return their paths."""
         with figure_folder(folder) as made:
             paths = [made / f"{self.name}.{suffix}" for suffix in ("svg", "pdf", "png", "csv")]
             self.draw(*paths[:-1])
@@ -158,10 +155,7 @@ def plain(text: str) -> str:
 def canvas(
     *paths: Path, panels: int = 1, width: float, font: float = 10, caption: Sequence[str] = ()
 ) -> Iterator[tuple[Any, list[Any]]]:
-    """Provide a figure of matplotlib and its axes, side by side, and write it to files when the block ends.
-
-    Equal data give identical files. `panels`: number of axes. `width`: in inches. `font`: size in points.
-    """
+    """Provide axes side by side (`width` in inches), then write the figure to files; equal data give equal files."""
     matplotlib, figures = _matplotlib(), import_module("matplotlib.figure")
     settings: Mapping[str, Any] = {"svg.hashsalt": "optsum", "svg.fonttype": "none"}
     with matplotlib.rc_context({**settings, "font.size": font}):
@@ -217,10 +211,7 @@ def checked_plot(path: str | Path) -> Path:
 
 
 def plot_comparison(comparison: Comparison, path: Path) -> None:
-    """Draw two diagrams of the strategies of a comparison into one file.
-
-    The first shows the share of runs that lose at most x against the optimum, the second mean ratios by median time.
-    """
+    """Draw the share of runs by loss against the optimum, and mean ratios by median time, for each strategy."""
     with canvas(path, panels=2, width=9.8) as (figure, axes):
         shares, times = axes
         ratios_of = [np.asarray(comparison.details.ratios_of[row.strategy], np.float64) for row in comparison.rows]
@@ -258,10 +249,7 @@ def plot_comparison(comparison: Comparison, path: Path) -> None:
 
 
 def plot_frontier(results: Sequence[Result], path: Path, unit: str) -> None:
-    """Draw the optimum, the bound and greedy search at every length: means over topics, with the quartiles of optima.
-
-    `unit`: the unit of lengths. Nothing is written if no result has a frontier.
-    """
+    """Draw optimum, bound and greedy search at every length: means over topics, and the quartiles of optima."""
     found = [one for result in results if (one := result.frontier) is not None]
     if not found:
         return

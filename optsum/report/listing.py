@@ -42,11 +42,7 @@ def _failure(work: Callable[[], object]) -> str:
 def _listed(
     table: Table, names: Registry[Any], row_of: Callable[[str, Any], Sequence[str]], absent: Sequence[str]
 ) -> Table:
-    """Add a row for each name to a table and return it.
-
-    `row_of`: function from a name and its class to the other cells. A class that cannot be loaded has the cells
-    `absent`, and then the reason.
-    """
+    """Add a row for each name, with the cells of `row_of`, or if it cannot be loaded with `absent` and the reason."""
     for name in names:
         reason = _failure(partial(names.load, name))
         table.rows.append([name, *absent, reason] if reason else [name, *row_of(name, names.load(name))])

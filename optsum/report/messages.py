@@ -54,12 +54,7 @@ Advance: TypeAlias = Callable[..., None]  # Called with the number of items that
 
 @contextmanager
 def bar(what: str, count: Callable[[], int | None], *, in_logs: bool = False) -> Iterator[Advance]:
-    """Show progress while this is entered, and provide the function that counts items as done.
-
-    On a terminal it is a bar, otherwise a log message every half minute, which appears in a pipe only if `in_logs`.
-
-    `what`: plural noun for the items. `count`: function that returns their total number, or None if unknown.
-    """
+    """Show progress as a bar on a terminal, or as log lines (in a pipe if `in_logs`); provide a function to advance."""
     if is_quiet():
         yield lambda done=1: None  # noqa: ARG005
     elif on_terminal():
@@ -165,10 +160,7 @@ def count_lines(path: str) -> int | None:
 
 @contextmanager
 def telling(file: str | None = None, *, verbose: bool = False, quiet: bool = False) -> Iterator[None]:
-    """Show the log messages of optsum on stderr while this is entered, and write them to a file if one is given.
-
-    `verbose`: show all messages in a pipe, too, not only warnings. `quiet`: show none.
-    """
+    """Show log messages on stderr (`verbose`: in a pipe, too; `quiet`: none), and write them to a file if given."""
     level = _LOG.level
     with ExitStack() as stack:
         _quiet.append(quiet)

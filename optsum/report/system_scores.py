@@ -48,11 +48,7 @@ _SHARED: Final = (
 
 
 class OracleScores:
-    """Enumeration of all oracles of topics within the maximum length, by metric, and their table.
-
-    Its counts are the summaries longer than the limit (`longer`), and the topics and metrics whose oracles were not all
-    found in time (`unfound`); `without` are the metrics whose oracles cannot be enumerated.
-    """
+    """Enumeration of all oracles of topics by metric within the maximum length, and the table about them."""
 
     def __init__(self, options: ScoreOptions) -> None:
         given: dict[str, Any] = {name: getattr(options, name) for name in _SHARED if name in options.model_fields_set}
@@ -103,10 +99,7 @@ class OracleScores:
 
 
 class PackedContexts:
-    """Comparison of contexts that systems packed with the best context of the same maximum length.
-
-    `limits`: description of the objective. `unproven`: number of topics whose optimum was not proven.
-    """
+    """Comparison of contexts that systems packed with the best context of the same maximum length."""
 
     def __init__(self, options: ScoreOptions) -> None:
         names = ("formulation", "max_length", "length_unit", "length_tokenizer", "uncoverable", "time_limit", "flat")
@@ -154,10 +147,7 @@ class PackedContexts:
 
 
 def _chosen(topic: Topic, system: System, task: Task, *, counted_one: bool) -> tuple[Selection, int]:
-    """Return the passages that a system chose as units of the topic's problem, and the number of others.
-
-    `counted_one`: whether a passage that is no unit has length 1, so that it need not be known.
-    """
+    """Return the passages that a system chose as units of the topic's problem, and the number of other passages."""
     names: Sequence[int | str]
     if system.selection is not None:
         check_extract(topic, alternatives_of(topic, "miss"), system.selection)
@@ -255,10 +245,7 @@ class HumanCorrelation:
 
 @dataclass
 class _Sums:
-    """The values of one system over all topics, from which means are computed.
-
-    `both`: pairs of score and human score, by the name of the latter and the point, for topics that have both.
-    """
+    """The values of one system over all topics, and in `both` pairs of score and human score, to compute means of."""
 
     topics: int = 0
     over: int = 0
@@ -415,10 +402,7 @@ def score(
 def score_rows(
     topics: AnyTopics, systems: Any, scores: SystemScores, limit: int | None = None
 ) -> Generator[list[dict[str, Any]], None, None]:
-    """Yield the rows of each topic, one for each summary, and last the rows of summaries without a topic.
-
-    `limit`: number of topics after which no more are scored.
-    """
+    """Yield the rows of each topic's summaries, and last those without a topic; `limit`: number of topics scored."""
     options = scores.options
     of_topic: dict[str | int, list[System]] = {}  # by its id, or by its place
     unread = []

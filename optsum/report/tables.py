@@ -88,10 +88,7 @@ class Tabular(ABC):
         return written(self, "markdown")
 
     def to_csv(self) -> str:
-        """Return the tables as comma-separated values with headings; numbers are not rounded.
-
-        Fields are quoted as in RFC 4180; a blank line separates tables.
-        """
+        """Return comma-separated values (RFC 4180) with headings, unrounded; a blank line separates tables."""
         return written(self, "csv")
 
     def to_latex(self) -> str:
@@ -298,10 +295,7 @@ def _markdown(text: str) -> str:
 
 
 def as_csv(table: Table) -> str:
-    """Return a table as comma-separated values: unrounded numbers, empty fields for missing values, and no title.
-
-    A warning is logged if a spreadsheet would run a cell as a formula.
-    """
+    """Return unrounded comma-separated values; a cell that a spreadsheet would run as a formula causes a warning."""
     file = StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow([column.heading for column in table.columns])
@@ -434,10 +428,7 @@ def to_frame(results: Tabular | Result | PathLike | Iterable[Result | Mapping[st
 
 
 def _flat(row: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield (name, value) of the fields of a row; those of nested mappings have names such as ``rouge.rouge-1.f1``.
-
-    The mapping ``details``, with texts for `optsum.write_page`, is yielded as it is.
-    """
+    """Yield names such as ``rouge.rouge-1.f1`` and values of a row's fields; the mapping ``details`` stays whole."""
     for name, value in row.items():
         if isinstance(value, Mapping) and name != "details":
             yield from _flat(value, f"{above}{name}.")
@@ -452,10 +443,7 @@ def _lines(
     long: Sequence[str] = (),
     caption: Iterable[str] = (),
 ) -> Table:
-    """Return a table with one line for each result.
-
-    If `cells` returns None for a result, its line has dashes, and in the last column its error or status.
-    """
+    """Return a table with a line for each result; if `cells` returns None, it has dashes and the error or status."""
     table = Table.of(["id"], numbers, long=long, caption=caption)
     dashes = ["-"] * (len(table.columns) - 2)
     for result in results:

@@ -83,10 +83,7 @@ class Cut:
         return kept[: max((place for place, size in enumerate(sizes, start=1) if size), default=0)]
 
     def system(self, system: System, text: Sequence[Sentence]) -> System:
-        """Return the system's summary without the sentences after the limit; the last one is kept whole.
-
-        So an extract still consists of sentences of the source. `text`: the sentences of the summary.
-        """
+        """Return a system with its sentences up to the limit, the last one uncut, so that extracts remain extracts."""
         count = len(self.text(text))
         selection = system.selection
         if selection is not None and len(selection) == len(text):
@@ -213,10 +210,7 @@ class Study(Tabular):
         return True
 
     def reads(self, systems: Any, reading: Reading = AS_IS) -> Self:
-        """Read the summaries of systems, before `run` is called, and return the study itself.
-
-        `systems`: summaries, as for `optsum.score`.
-        """
+        """Read the summaries of systems, as `optsum.score` does, before `run` is called; return the study itself."""
         self._systems = {}
         for system in checked_systems(systems, reading):
             if not isinstance(system, System):
@@ -318,10 +312,7 @@ class Study(Tabular):
         rows: Iterable[list[str]] = (),
         caption: Iterable[str] = (),
     ) -> Table:
-        """Return a table with columns of names on the left and of numbers on the right, and the caption of the study.
-
-        `caption`: further sentences below the table.
-        """
+        """Return a table with names on the left, numbers on the right, and `caption` after the caption of the study."""
         return Table.of(names, numbers, title, rows=rows, caption=[*self.caption(), *caption])
 
     @abstractmethod
@@ -368,10 +359,7 @@ class SeededStudy(Study):
     ] = None
 
     def _seeded(self, names: str, *, heuristic: bool, **how: Any) -> list[Options]:
-        """Return the options of a heuristic for each seed, or of an exact search with its own time limit.
-
-        `names`, `how`: as of `_options`.
-        """
+        """Return the options of a heuristic for each seed, or of an exact search with its time limit (`_options`)."""
         limit = self.time_limit if heuristic or self.exact_time_limit is None else self.exact_time_limit
         options = self._options(f"seed {names}", **{"time_limit": limit, **how})
         return each_seed(options, seeds_of(self.seeds)) if heuristic else [options]
@@ -405,10 +393,7 @@ def papers() -> Mapping[str, Mapping[str, Any]]:
 
 
 def _beside(table: Table, paper: Mapping[str, Any]) -> Table:
-    """Return a table with the values of the paper beside those found here; rows that only the paper has come last.
-
-    `paper`: values of the paper by a part of the table's title, row and heading.
-    """
+    """Return a table with the paper's values beside those found here; rows that only the paper has come last."""
     values: dict[str, dict[str, Any]] | None = next((paper[key] for key in paper if key in table.title), None)
     if values is None:
         return table
@@ -470,10 +455,7 @@ def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
 
 
 def unproven(oracles: Sequence[bool]) -> list[str]:
-    """Return a phrase about the number of unproven oracles, for `Study.lacking`; empty if all are proven.
-
-    `oracles`: whether each is unproven.
-    """
+    """Return a phrase about the number of unproven oracles for `Study.lacking`; `oracles`: whether each is unproven."""
     left = f"the proof of {sum(oracles)} of {counted(len(oracles), 'oracle')} in time"
     return [f"{left}: replaced by the best found"] if any(oracles) else []
 

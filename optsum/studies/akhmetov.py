@@ -307,10 +307,7 @@ _RELEVANT: Final = 0.7  # Weight of relevance against redundancy (lambda) in max
 
 
 def baseline(name: str) -> Callable[[Topic, int], Sequence[int]]:
-    """Return the function of a baseline of Table 3, from a topic and a number to that many sentences.
-
-    It counts the words of the tokenizer "rouge", without the stop words of ROUGE-1.5.5.
-    """
+    """Return a baseline of Table 3 on words of the tokenizer "rouge" without the stop words of ROUGE-1.5.5."""
     if name == "mmr":
         return marginal_relevance
     if name not in _SUMY:
@@ -341,10 +338,7 @@ class _Words:
 
 
 def marginal_relevance(topic: Topic, count: int) -> list[int]:
-    """Return the numbers of `count` sentences, ascending, chosen by maximal marginal relevance.
-
-    Carbonell & Goldstein 1998; the similarity is the cosine of tf-idf vectors, and the query the whole text.
-    """
+    """Return sentences, ascending, by maximal marginal relevance (Carbonell & Goldstein 1998; tf-idf cosines)."""
     texts = list(map(Counter, map(Analyzer(stopwords="drop").tokens, topic.sentences)))
     held = Counter(word for text in texts for word in text)
     place = {word: number for number, word in enumerate(held)}

@@ -157,10 +157,7 @@ class GapStudy(SeededStudy):
 
 
 def _row(line: str, metric: str, value: float | None, bound: float | None = None, seed: int | None = None) -> Row:
-    """Return a row about the recall of one kind of summary (`line`).
-
-    `value`: the recall; None if nothing was found in time. `bound`: the proven bound; None for heuristics and systems.
-    """
+    """Return a row about a recall; `value`: None if nothing was found in time; `bound`: None if none is proven."""
     return {"kind": "recall", "text": line, "metric": metric, "recall": value, "bound": bound, "seed": seed}
 
 

@@ -107,10 +107,7 @@ class HiraoStudy(SeededStudy, CutStudy):
         return said
 
     def of_problems(self, metric: str, setting: str, *, every: bool = True) -> list[Row]:
-        """Return the rows of problems of a metric and a setting of which all oracles are known.
-
-        If `every` is false, problems of which only the optimum is proven are included.
-        """
+        """Return the problems of which all oracles are known, or unless `every` all with a proven optimum."""
         rows = self.of("problem", metric=metric, references=setting)
         return [row for row in rows if (row["complete"] if every else _is_proven(row))]
 
@@ -289,10 +286,7 @@ def _of_draws(judged: Judged, values: Floats, study: HiraoStudy) -> list[str]:
 
 
 def _against(judged: Judged, group: tuple[str, str], weights: Floats) -> str:
-    """Return the p-value of the difference between the correlations M (all oracles) and S (one), by paired bootstrap.
-
-    `weights` (samples, topics): the weight of each topic in each bootstrap sample.
-    """
+    """Return the p-value of the difference between M (all oracles) and S (one), by paired bootstrap over topics."""
     if not len(weights):
         return "-"
     people = weights @ judged.human
@@ -539,10 +533,7 @@ def _of_all(study: HiraoStudy) -> list[str]:
 
 
 def _groups(study: HiraoStudy, *, every: bool | None = True) -> Iterator[tuple[list[str], list[Row]]]:
-    """Yield the first cells [metric, setting] and the rows of problems of each group that is not empty.
-
-    `every`: as of `HiraoStudy.of_problems`; None for all problems.
-    """
+    """Yield metric, setting and problems of each group; `every` as of `HiraoStudy.of_problems`, None for all."""
     for setting, metric in product(SETTINGS, METRICS):
         all_ = study.of("problem", metric=metric, references=setting)
         if found := all_ if every is None else study.of_problems(metric, setting, every=every):
@@ -665,10 +656,7 @@ def draw_extracts(
 
 
 def percentile(scores: Sequence[tuple[float, int]], value: float) -> float:
-    """Return the share of extracts with a lower score than a value; those with the same score count half.
-
-    `scores`: each score with the number of extracts that have it.
-    """
+    """Return the share of extracts with a lower score than a value; extracts with the same score count half."""
     below = sum(count for score, count in scores if score < value - _SAME)
     same = sum(count for score, count in scores if abs(score - value) <= _SAME)
     return (below + same / 2) / sum(count for _, count in scores)

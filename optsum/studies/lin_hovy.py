@@ -252,10 +252,7 @@ def _rows(topic: Submitted, setups: Mapping[str, Setup], most: int, cut: Cut, re
 
 
 def _extract(part: Submitted, name: str, setup: Setup, unproven: list[str]) -> Row:
-    """Return the fields of a row about the best extract within the window `name`.
-
-    If the extract is not proven to be the best, there are no fields, and the name is added to `unproven`.
-    """
+    """Return a row's fields about the best extract in a window; if unproven, add the window's name to `unproven`."""
     best = searched(part, setup)
     row: Row = {}
     if best.status is Status.OPTIMAL and best.objective is not None:

@@ -338,10 +338,7 @@ class Gathered:
                     yield problem, place, found
 
     def counts(self) -> list[tuple[str, str]]:
-        """Return (number of tied optima, name of the problem) of each problem with a count, in ascending order.
-
-        A number is a text of digits, as it may be too large for a float.
-        """
+        """Return (number of tied optima as digits of any length, name) of each problem with a count, ascending."""
         counted = ((each.optima, each.id or "?") for each in self.problems)
         held = [(optima["count"], name) for optima, name in counted if optima and "near" not in optima]
         return sorted(held, key=lambda pair: (len(pair[0]), pair[0]))
@@ -353,10 +350,7 @@ class Gathered:
         return {place: self.of(self.variants[place]) for place, exact in enumerate(self.exact()) if not exact}
 
     def table(self, headings: Iterable[str], cells: Mapping[int, Iterable[str]]) -> list[list[str]]:
-        """Return the headings, and a line of cells for each variant.
-
-        `cells`: by the place of the variant, or one more than the last for greedy search in frontiers.
-        """
+        """Return headings and a line of cells for each variant, by its place; greedy search of frontiers is last."""
         names = [*self.names(), GREEDY]
         return [["strategy", *headings], *([names[place], *line] for place, line in cells.items())]
 
@@ -372,15 +366,7 @@ def _is_exact(strategy: str) -> bool:
 
 
 def gather(rows: Iterable[Mapping[str, Any]]) -> Gathered:
-    """Group rows (`Result.to_row`) by problem and variant, and compare each result with the optimum.
-
-    Rows belong to the same problem if they have the same setting and the same id, or are adjacent without ids.
-
-    Raises
-    ------
-    InputError
-        If a row has another form, or a search has two rows for a problem.
-    """
+    """Group rows (`Result.to_row`) by setting and id, or adjacency without ids, and compare them with the optimum."""
     gathered = Gathered()
     known: dict[tuple[Setting, str], PageProblem] = {}
     block: PageProblem | None = None
@@ -474,10 +460,7 @@ def _checked(optima: object) -> dict[str, Any] | None:
 
 
 def _of_enumeration(result: Result) -> dict[str, Any] | None:
-    """Return the optima or near-optimal sets in a result of `optsum enumerate`, with the share of each unit if known.
-
-    The result is None if no sets are listed.
-    """
+    """Return the listed optima or near-optimal sets of a result, with each unit's share if known; None without."""
     found = result.enumeration
     if found is None or not found.optima:
         return None
@@ -614,10 +597,7 @@ _DOTS: Final = 400  # The most dots of one variant in a chart.
 
 
 def profile(gathered: Gathered) -> Chart | None:
-    """Return the chart of the performance profile of time (Dolan & More 2002); None for fewer than two variants.
-
-    It shows for each variant the share of topics whose optimum it found within a factor of the fastest variant's time.
-    """
+    """Return the performance profile of time (Dolan & More 2002), over topics whose optimum a variant found."""
     times: dict[int, dict[int, float]] = defaultdict(dict)  # by strategy, then by problem
     best: dict[int, float] = {}
     for problem, place, each in gathered.each():
@@ -815,10 +795,7 @@ def lengths(gathered: Gathered) -> Chart | None:
 
 
 def _curves(gathered: Gathered) -> dict[int, list[list[Point]]]:
-    """Return for each variant the curves of its topics, objective by maximum length.
-
-    The curves of greedy search, in rows of frontiers, have one more than the last place of a variant.
-    """
+    """Return the objectives of each topic by maximum length, for each variant; greedy search of frontiers is last."""
     single: dict[int, dict[str, dict[float, float]]] = defaultdict(lambda: defaultdict(dict))
     found: dict[int, list[list[Point]]] = defaultdict(list)
     for problem, place, each in gathered.each():

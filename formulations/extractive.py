@@ -132,7 +132,7 @@ class Extractive(Formulation):
     serves: ClassVar[Compatibility] = _SERVES
 
     def extracts(self, spec: Spec) -> IntArray | None:
-        """Return the codes (metrics, 2) of a metric of n-grams within sentences and at most one rouge-l, otherwise None."""
+        """Return the codes (metrics, 2) of n-grams within sentences and at most one rouge-l; None for other metrics."""
         metric = parse_metric(spec.metric)
         if _joins(spec) or metric.geometric or spec.length_unit not in {"words", "sentences"}:
             return None
@@ -286,9 +286,8 @@ def vector_score(
 ) -> Score:
     """Score a selection by greedy matching of tokens with each reference, by unrounded similarities.
 
-    Recall and precision are pooled over the references, or with `mean` the result is the mean over them.
-
-    `unit_of` (tokens,): the unit of each token, or -1. `references`: number of references.
+    Recall and precision are pooled over the references, or with `mean` the result is the mean over them. `unit_of`
+    (tokens,): the unit of each token, or -1. `references`: number of references.
     """
     chosen = np.isin(unit_of, selection)
     groups = [vectors.reference_of == number for number in range(references)]
@@ -323,9 +322,8 @@ def greedy_matching(similarity: FloatArray, summary_weights: FloatArray, referen
     """Score a summary by matching each token with the most similar token of the other side.
 
     Recall is the weighted mean of the best similarities of reference tokens, precision that of summary tokens; either
-    is 0 if its weights are all 0, and both are 0 if one side has no token.
-
-    `similarity`: (summary tokens, reference tokens). `summary_weights`, `reference_weights`: (tokens,).
+    is 0 if its weights are all 0, and both are 0 if one side has no token. `similarity`: (summary tokens, reference
+    tokens). `summary_weights`, `reference_weights`: (tokens,).
     """
     if not similarity.size:
         return _score(0.0, 0.0)

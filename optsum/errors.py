@@ -19,10 +19,7 @@ _log = logging.getLogger("optsum")
 E = TypeVar("E", bound=BaseException)
 _SPEAKS: Final = "OPTSUM_SPEAKS"
 SPEAKS_OF_FLAGS: Final = {_SPEAKS: "flags"}
-"""Environment variable by which errors name options as flags (``--max-length N``), not as keywords (``max_length=N``).
-
-The command line sets it, and its worker processes inherit it, so that all rows name options alike.
-"""
+"""Environment variable by which errors name options as flags (``--stem``), in the command line and its processes."""
 
 _FLAG: Final = re.compile(
     r"(?<![\w-])--([a-z][a-z0-9]*(?:-[a-z0-9]+)*)(?: ([A-Z]+)\b|=([\w:.-]*\w)|(?<=map) (\w+=\S*[\w\]]))?"
@@ -34,10 +31,7 @@ _KEYWORDS: Final = {  # Keyword arguments whose names differ from the flags'.
 
 
 class OptsumError(Exception):
-    """Base class of all errors of optsum.
-
-    The message names an option as a flag if the error is shown on the command line, and as a keyword in Python.
-    """
+    """Base class of all errors of optsum; messages name options as flags on the command line, keywords in Python."""
 
     def __str__(self) -> str:
         return spoken(super().__str__())

@@ -281,8 +281,7 @@ class OwnMetric(Problem):
 
     Attributes
     ----------
-    words : sequence of sequences of str
-        The words of each unit.
+    words : for each unit, a sequence of str
     """
 
     words: Sequence[Sequence[str]]
@@ -1214,7 +1213,6 @@ def _texts(own: Sequence[str], seed: int) -> list[str]:
 
 
 def _check_lists(what: str, function: Callable[[Any], list[str]], texts: Sequence[str]) -> None:
-    """Check that a function gives the same answer for the same text, in any order of texts."""
     try:
         first = [function(text) for text in texts]
         kept = [list(found) for found in first]

@@ -126,11 +126,9 @@ class Declaration:
     size : SizeLimit or None
         Limit of the licence that comes with the package.
     names : OptionNames
-        Its names for the common options.
     fixed : mapping
         Its own options that are always set, by name.
     bound : BoundQuality
-        What is known of its bound if it stops early.
     bound_keepers : str
         Regular expression for the solver's own options that leave its bounds valid, such as limits, gaps and
         heuristics, but not tolerances or cutoffs. The options in `names` and `fixed` need not be repeated.
@@ -256,7 +254,6 @@ class Backend(ABC):
     Parameters
     ----------
     threads : int
-        Number of threads that it may use.
     options : mapping, optional
         The solver's own options by name; they override those that optsum sets.
 
@@ -269,7 +266,6 @@ class Backend(ABC):
     access : str
         How it receives the program: "arrays", "pyomo", ...
     declaration : Declaration
-        Its properties that are known in advance.
     """
 
     name: str

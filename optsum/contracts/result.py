@@ -371,13 +371,10 @@ class Result:
     id : str or None
         The topic's id; ``id#r`` if reference r is a problem by itself.
     formulation, metric : str or None
-        What was searched for.
     strategy, backend : str
         The strategy that searched, and its solver; the latter is None if it used none.
     status : Status
-        What is known about the answer.
     termination : Termination
-        Why the search stopped.
     detail : str or None
         More about the termination, such as a message of the solver.
     objective, bound : float or None
@@ -402,13 +399,10 @@ class Result:
     evaluations, nodes : int
         Numbers of evaluated selections, and of nodes of the search tree.
     timing : Timing
-        Seconds by part of the work.
     statistics : mapping
         Other counts of the strategy, by name.
     trace : tuple of TracePoint
-        Improvements of the incumbent during the search.
     seed : int or None
-        Seed of random choices.
     version, config_hash : str or None
         Version of optsum, and `Options.config_hash`.
     signature : str or None

@@ -1,7 +1,4 @@
-"""Counts of the sets of units with a total length within limits (Hirao et al. 2017, Table 7, left column).
-
-`reachable` and `fit` find such sets.
-"""
+"""Numbers of the sets of units whose total length is within limits (Hirao et al. 2017, Table 7), and such sets."""
 
 from __future__ import annotations
 
@@ -32,14 +29,12 @@ def count_feasible(lengths: Iterable[int], min_length: int, max_length: int) -> 
 
 
 def count_feasible_forest(lengths: Sequence[int], parents: Sequence[int], min_length: int, max_length: int) -> int:
-    """Count the non-empty sets of units within the limits that contain the parent of each of their units.
-
-    `parents`: the parent of each unit, -1 for none.
+    """Count the non-empty sets of units within the limits that contain the parent of each of their units, if any.
 
     Dynamic programming over the total length: if there are g(c) sets of length c, one more unit of length l makes them
     g(c) + g(c - l). All g(c) are digits of one long integer, wide enough for any count, so adding a unit takes one
     shift and one addition. A selection of a tree is empty, or consists of its root and a selection of each subtree;
-    selections of two subtrees are combined by multiplying their integers.
+    selections of two subtrees are combined by multiplying their integers. The parent of a root is -1.
 
     Examples
     --------
@@ -110,7 +105,7 @@ def _at_least(lengths: list[int], max_length: int, enough: float) -> float:
 
 
 def reachable(lengths: Sequence[int], min_length: int, max_length: int) -> Callable[[int, int], bool]:
-    """Return a function of u and a length: can a non-empty set of units from u on extend it to meet the limits?"""
+    """Return the test whether a non-empty set of the units u, u + 1, ... can extend a length to be within limits."""
     n, total = len(lengths), sum(lengths)
     rest, least = [0] * (n + 1), [max_length + 1] * (n + 1)
     for unit in range(n - 1, -1, -1):
@@ -140,11 +135,7 @@ _WIDEST: Final = 2**31  # Bits of the largest table (256 MB) that is tried.
 
 
 def fit(lengths: Sequence[int], kept: Sequence[int], others: Sequence[int], low: int, high: int) -> list[int] | None:
-    """Return a selection with a length from `low` to `high`; None if there is none, or the table would be too large.
-
-    Units are decided in order: one of `kept` is selected if the rest can still meet the limits, and one of `others`
-    only if it is needed for that.
-    """
+    """Return a selection of a length from `low` to `high`, with units of `kept` in turn if possible; None if none."""
     order = [*kept, *others]
     high = min(high, sum(lengths[unit] for unit in order))
     if low > high or (len(order) + 1) * (high + 1) > _WIDEST:

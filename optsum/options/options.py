@@ -268,7 +268,6 @@ def own_of_solver(
     """Return the options of one solver, without its name before them.
 
     ``highs.presolve`` belongs to `highs`; ``presolve`` belongs to the only solver, or to all solvers if `shared`.
-
     `among`: all solvers that are run; by default only `backend`.
     """
     found: dict[str, Scalar] = {}

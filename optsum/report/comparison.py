@@ -109,10 +109,7 @@ def _within(t: float, degrees: int) -> float:
 
 
 def wilcoxon(differences: Sequence[float]) -> float | None:
-    """Return the two-sided p-value of Wilcoxon's signed-rank test; None for fewer than six differences that are not 0.
-
-    Differences of 0 are left out. The value is exact for up to 50 differences, and a normal approximation for more.
-    """
+    """Return the two-sided p of Wilcoxon's signed-rank test, exact up to 50 differences; None for under six not 0."""
     apart = [one for one in differences if one]
     if len(apart) < _DIFFERENT:
         return None
@@ -347,11 +344,7 @@ def plan_of(
 
 
 def solvers_of(given: object, base: Options) -> tuple[Solver, ...]:
-    """Return backends with their own options.
-
-    `given`: names, also joined by commas, where "usable" stands for all that work here; or tables of name and options.
-    `base`: the options of the comparison, whose backend options apply, too.
-    """
+    """Return backends with their own options, from names ("usable": all that work here) or tables of both."""
     found: list[Solver] = []
     for part in given if isinstance(given, list | tuple) and given else [given]:
         if isinstance(part, Mapping):
@@ -457,10 +450,7 @@ def each_seed(options: Options, seeds: Sequence[int]) -> list[Options]:
 
 
 def time_limits_of(given: object) -> tuple[object, tuple[float, ...]]:
-    """Return the longest of the given time limits, and all of them in ascending order if there are several.
-
-    `given`: a number of seconds, a list of numbers, or numbers in text joined by commas.
-    """
+    """Return the longest time limit, and all in ascending order if several are given (a list, or text with commas)."""
     wrong = OptionError(f"The time limits {given!r:.80} are not seconds: give them as 0.1,1,10, each once.")
     if isinstance(given, str):
         try:
@@ -705,7 +695,6 @@ class Comparison(Tabular):
     Attributes
     ----------
     plan : Plan
-        The strategies, backends, time limits and seeds.
     results : list of Result
         All results, problem by problem; empty if they are not kept.
     problems : int
@@ -856,7 +845,6 @@ def compare(
     Returns
     -------
     Comparison
-        The table; ``print`` shows it.
 
     Raises
     ------

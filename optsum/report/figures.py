@@ -83,11 +83,7 @@ class Figure:
     def of_table(
         cls, name: str, table: Table, columns: Sequence[str], y_label: str, *, rows: Container[str] | None = None
     ) -> Figure:
-        """Return a figure with a group of bars for each row of a table, and a bar for each numeric column.
-
-        `columns`: headings of the columns to draw; none for all numeric ones. If the column to the right is "± seeds",
-        it is drawn as an interval. `rows`: first cells of the rows to draw; by default all.
-        """
+        """Return bars by row of a table for `columns` (none: all numeric ones); a column "± seeds" is an interval."""
         headings = [column.heading for column in table.columns]
         names = next((place for place, column in enumerate(table.columns) if column.numeric), len(headings))
         shown = [row for row in table.rows if rows is None or row[0] in rows]

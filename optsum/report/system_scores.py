@@ -258,14 +258,7 @@ class _Sums:
 class SystemScores(Tabular):
     """The scores that `score` returns; ``print(scores)`` shows them as tables.
 
-    Attributes
-    ----------
-    rows : list of SystemRow
-        The mean scores of each system.
-    agreements : list of HumanCorrelation
-        The correlations with human scores, if there are any.
-    summaries, topics, failed : int
-        Numbers of scored summaries, of topics with one, and of rows with an error.
+    `rows`: means by system. `agreements`: correlations with human scores. `failed`: number of rows with an error.
     """
 
     def __init__(self, options: ScoreOptions) -> None:
@@ -385,7 +378,6 @@ def score(
     Returns
     -------
     SystemScores
-        Means by system, and correlations with human scores.
 
     Raises
     ------

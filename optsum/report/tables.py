@@ -108,7 +108,6 @@ class Table(Tabular):
     Attributes
     ----------
     columns : list of Column
-        The headings and alignments.
     rows : list of lists of str
         The cells of each row; cells missing at its end are empty. A `Cell` also has the value of its text.
     title : str

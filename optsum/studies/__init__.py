@@ -102,11 +102,7 @@ def summary_of(topic: Topic, system: System) -> Sequence[Sentence]:
 def summaries_of(
     topic: Submitted, rows: list[Row], lines: Collection[str] = (), read: Callable[[Topic, System], Any] = summary_of
 ) -> Iterator[tuple[System, Any]]:
-    """Yield each system of a topic with the result of `read` for it.
-
-    If `read` raises `InputError`, or the system has the name of one of the `lines` of tables, a row of the kind
-    "refused" is added to `rows` instead.
-    """
+    """Yield systems with the result of `read`; refused ones, or ones named as `lines` of tables, go into `rows`."""
     for system in topic.systems:
         name = system.system
         try:
@@ -233,11 +229,7 @@ class Study(Tabular):
         done: Callable[[list[Row]], None] = lambda _: None,
         pull: Callable[[Generator[list[Result], None, None]], Iterable[list[Result]]] = iter,
     ) -> Self:
-        """Process all topics, add their rows to the study, and return the study itself.
-
-        `done`: function that is called with the rows of each finished topic. `pull`: function through which the results
-        of topics are iterated, for example to show progress.
-        """
+        """Process all topics and return the study; `done` gets each topic's rows, `pull` iterates over the results."""
         used: set[str] = set()
         try:
             setups = [setup_of(options) for options in self.searches()]

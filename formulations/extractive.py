@@ -132,7 +132,7 @@ class Extractive(Formulation):
     serves: ClassVar[Compatibility] = _SERVES
 
     def extracts(self, spec: Spec) -> IntArray | None:
-        """Return the codes (metrics, 2) of n-grams within sentences and at most one rouge-l; None for other metrics."""
+        """Return the codes (metrics, 2) of n-grams within sentences and at most one rouge-l; None for other options."""
         metric = parse_metric(spec.metric)
         if _joins(spec) or metric.geometric or spec.length_unit not in {"words", "sentences"}:
             return None

@@ -210,7 +210,7 @@ _OF_NEAR = _OF_ALL[_OF_ALL.index("near") :]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reached:
-    """The best objective at the maximum lengths from `first` to `last`, which rows call ``from`` and ``to``."""
+    """The objective reached at the maximum lengths from `first` to `last`, which rows call ``from`` and ``to``."""
 
     first: int
     last: int
@@ -280,7 +280,7 @@ class Frontier:
 
 
 class Status(StrEnum):
-    """What is known about the answer at the end of a search."""
+    """The state of the answer at the end of a search: proven, found, impossible or unknown."""
 
     OPTIMAL = "optimal"
     """The selection is proven to be a best one."""

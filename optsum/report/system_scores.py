@@ -245,7 +245,7 @@ class HumanCorrelation:
 
 @dataclass
 class _Sums:
-    """The values of one system over all topics, and in `both` pairs of score and human score, to compute means of."""
+    """The values of one system over all topics, of which means are computed; `both`: pairs of score and human score."""
 
     topics: int = 0
     over: int = 0

@@ -128,7 +128,7 @@ def _instance(
     constants: tuple[int, int] = (0, 1),
     **others: Any,
 ) -> Coverage:
-    """Return the instance with a feature for each clause, of gain `worth`, that any one of its alternatives gains."""
+    """Return the instance with one feature for each clause; any of its alternatives gains the feature's `worth`."""
     units, features = len(lengths), len(clauses)
     alone = [(chosen[0], number) for number, clause in enumerate(clauses) for chosen in clause if len(chosen) == 1]
     entries = np.array(sorted(alone), np.int64).reshape(-1, 2)

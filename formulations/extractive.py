@@ -219,7 +219,7 @@ def by_counters(topic: Topic, spec: Spec, numbered: NumberedTopic) -> Extract:
 
 
 def _reference_model(topic: Topic, spec: Spec, units: Sequence[int]) -> Any:
-    """Return the paper's equations as a Pyomo model; ``x[i]`` is 1 if unit i, a sentence of this number, is chosen."""
+    """Return the paper's equations as a Pyomo model in which ``x[i]`` is 1 if sentence ``units[i]`` is chosen."""
     import pyomo.environ as pyo
 
     counted, all_lengths = Counted.of(topic, spec.until(NEVER)), spec.lengths_of(topic)
@@ -254,7 +254,7 @@ def _candidates(topic: Topic, spec: Spec) -> list[tuple[int, int, list[str]]]:
 def _seams(
     sentences: Sequence[list[str]], wanted: Sequence[frozenset[Gram]], deadline: Deadline
 ) -> list[tuple[int, int, Gram]]:
-    """Return (sentence, later sentence, bigram) for reference bigrams formed by their last and first words."""
+    """Return (i, j, bigram) for reference bigrams of the last word of sentence i and the first of a later one, j."""
     follows: dict[str, set[str]] = {}
     for first, second in (key for keys in wanted for key in keys if isinstance(key, tuple) and len(key) == 2):
         follows.setdefault(first, set()).add(second)

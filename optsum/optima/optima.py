@@ -77,7 +77,7 @@ class Nearness:
         return f"best {self.values} value{'' if self.values == 1 else 's'}"
 
     def least(self, best: Key, sense: Sense, *, step: Fraction | None, power: int) -> Fraction:
-        """Return the threshold as values are compared, raised to `power`; not possible with `values`."""
+        """Return the threshold as values are compared, from the best value; it is not known for `values`."""
         if self.key is not None:
             return self.key
         key, sign = Fraction(best), 1 if sense is Sense.MAXIMIZE else -1

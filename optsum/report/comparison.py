@@ -109,7 +109,7 @@ def _within(t: float, degrees: int) -> float:
 
 
 def wilcoxon(differences: Sequence[float]) -> float | None:
-    """Return the two-sided p of Wilcoxon's signed-rank test, exact up to 50 differences; None for under six not 0."""
+    """Return the two-sided p of Wilcoxon's signed-rank test, exact up to 50 differences; None if under six differ."""
     apart = [one for one in differences if one]
     if len(apart) < _DIFFERENT:
         return None

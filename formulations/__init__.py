@@ -3,9 +3,9 @@
 ==============  ====================================================================================================
 module          content
 ==============  ====================================================================================================
-`extractive`    whole sentences, for every metric that counts in texts, and for the similarity of vectors
-`compressive`   chunks of sentences, which need their parents
-`cover`         the fewest sentences that support an abstract, or the most claims within a budget
-`without_text`  problems and lines of the normal form that are given instead of a text
+`extractive`    selects whole sentences, for every ROUGE metric and for similarities of vectors
+`compressive`   selects chunks of sentences; a chunk needs its parent in the dependency tree
+`cover`         selects the fewest sentences that support an abstract, or the most claims within a length
+`without_text`  takes a problem, or an instance in the normal form as JSON, instead of a text
 ==============  ====================================================================================================
 """

@@ -1,14 +1,13 @@
-"""Compressions: sentences with parts left out, under a length limit.
+"""Compressions: sentences whose parts may be left out are selected under a length limit.
 
 Hirao et al. 2017 (Oracle Summaries of Compressive Summarization), eq. 1-12: the dependency tree of a sentence becomes a
 tree of chunks (`optsum.chunks`), and any subset of chunks that is closed under ancestors may appear in the summary. An
-n-gram occurs if the chunks of its words are kept and the chunks between them are not (`candidates`).
+n-gram occurs if the chunks of its words are kept and the chunks between them are not (`candidates`). A sentence of
+which all chunks are kept has the same length and n-grams as in an extract.
 
-A whole sentence has the same length and n-grams as in an extract.
-
-Chunks that are kept or dropped together (tied by "required") are contracted into one group, which is a unit. A group
-may be kept only with its parent. Every character of the sentence belongs to one group; a counted token, or a word of
-the length, belongs to the group of its first character.
+Chunks that are kept or dropped together (an edge of the tree is "required") are contracted into one group, which is a
+unit. A group may be kept only with its parent. Every character of the sentence belongs to one group; a counted token,
+or a word that counts for the length, belongs to the group of its first character.
 """
 
 from __future__ import annotations
@@ -47,14 +46,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class TrimmableSentence:
-    """A parsed sentence, its chunks contracted into groups."""
+    """A parsed sentence with its tree of groups of chunks."""
 
-    number: int  # Of the sentence in its topic.
-    sentence: Sentence  # As the topic has it.
+    number: int  # The number of the sentence in its topic.
+    sentence: Sentence  # The sentence as in the topic.
     parse: Parse
     # The chunks of each group, ascending; groups are ordered so that parents come first.
     chunks: tuple[tuple[int, ...], ...]
-    top: tuple[int, ...]  # The chunk of each group that the others hang on.
+    top: tuple[int, ...]  # The topmost chunk of each group.
     parents: tuple[int, ...]  # The parent of each group, -1 for none.
     group_of_word: tuple[int, ...]  # The group of each word of the parse.
 
@@ -69,19 +68,19 @@ class TrimmableSentence:
         return [start for start, _ in words], [group for _, group in words]
 
     def owner(self, place: int) -> int:
-        """Return the group that a character belongs to; characters between two words belong to the first word."""
+        """Return the group of the character at an index; characters between two words belong to the first word."""
         starts, groups = self._borders
         return groups[max(0, bisect_right(starts, place) - 1)] if groups else 0
 
     def pieces(self) -> list[tuple[int, int]]:
-        """Split the text where its group changes; return the first character of each piece, and its group."""
+        """Return (index of the first character, group) of each longest piece of text that belongs to one group."""
         starts, groups = self._borders
         changes = zip([0, *starts[1:]], groups, [None, *groups], strict=False)
         return [(start, group) for start, group, before in changes if group != before]
 
     @cached_property
     def needs(self) -> tuple[int, ...]:
-        """Each group with its ancestors, as bits."""
+        """The set of each group and its ancestors, as an integer with one bit for each group."""
         found: list[int] = []
         for group, parent in enumerate(self.parents):
             found.append(1 << group | (found[parent] if parent >= 0 else 0))
@@ -97,7 +96,7 @@ def trimmable(number: int, sentence: Sentence, parse: Parse, tree: nx.DiGraph) -
     group_of: dict[int, int] = {}
     chunks: list[list[int]] = []
     parents: list[int] = []
-    for chunk in nx.lexicographical_topological_sort(tree):  # of those whose parent is done, the first in the text
+    for chunk in nx.lexicographical_topological_sort(tree):  # parents first, otherwise in the order of their numbers
         parent = next(tree.predecessors(chunk), None)
         if parent is not None and tree.edges[parent, chunk]["required"]:
             group_of[chunk] = group_of[parent]
@@ -133,9 +132,9 @@ LENGTHS: Mapping[str, Callable[[TrimmableSentence], list[int]]] = {
     "characters": lambda sentence: _counted(sentence, range(character_count(sentence.sentence))),
     "sentences": lambda sentence: [int(parent < 0) for parent in sentence.parents],
 }
-"""Functions from a sentence to the lengths of its groups, by length unit; groups of a whole sentence sum to its length.
+"""Functions that return the length of each group of a sentence, by length unit; the sum is the sentence's length.
 
-A blank counts with the word before it, and a compressed sentence counts as one sentence.
+A blank counts for the group of the word before it. In sentences, a group has length 1 if it has no parent, otherwise 0.
 """
 
 
@@ -171,7 +170,7 @@ def opens(parse: Parse, place: int) -> bool:
 
 
 def sticks_to_left(parse: Parse, place: int) -> bool:
-    """Whether a word follows the word before it without a blank: a comma, a final mark, *'s*, *n't*."""
+    """Return whether a token follows the one before it without a blank: a comma, a final mark, *'s*, *n't*."""
     word = parse.tokens[place]
     if not is_punctuation(word):
         return word.upos in {"PART", "AUX"} and (word.form[:1] in {"'", "’"} or word.form.lower() in {"n't", "n’t"})
@@ -181,7 +180,7 @@ def sticks_to_left(parse: Parse, place: int) -> bool:
 
 
 def kept_marks(parse: Parse, held: Sequence[bool]) -> list[bool]:
-    """Return for each token whether it is shown: kept words, and the punctuation that belongs to them."""
+    """Return for each token whether it is shown: words that are kept (`held`), and punctuation that belongs to them."""
     words = parse.tokens
     last = max((place for place, word in enumerate(words) if not is_punctuation(word)), default=-1)
     first = next((place for place, word in enumerate(words) if not is_punctuation(word)), len(words))
@@ -209,7 +208,7 @@ def kept_marks(parse: Parse, held: Sequence[bool]) -> list[bool]:
 
 
 def _parts_clause(parse: Parse, held: Sequence[bool], place: int) -> bool:
-    """Whether a mark would separate a verb from its subject or its *that*, since the words between are gone."""
+    """Return whether a mark would separate a verb from its subject or its *that*, after words between were dropped."""
     words = parse.tokens
     before = next((left for left in reversed(range(place)) if held[left]), None)
     after = next((right for right in range(place + 1, len(words)) if held[right]), None)
@@ -234,9 +233,9 @@ def _parts_clause(parse: Parse, held: Sequence[bool], place: int) -> bool:
 
 
 def _tidy(parse: Parse, shown: list[bool], first: int, last: int) -> None:
-    """Drop separators that separate nothing, the weaker of two adjacent ones, and those before a final mark."""
+    """Clear `shown` for separators without words on both sides, before a final mark, or beside a stronger separator."""
     words = parse.tokens
-    before: int | None = None  # what is shown last so far
+    before: int | None = None  # the last token so far that is shown
     for place in range(len(words)):
         if not shown[place]:
             continue
@@ -271,7 +270,7 @@ _LETTERS_WITH_A_VOWEL = "AEFHILMNORSX"
 
 
 def bare_text(sentence: TrimmableSentence, groups: Collection[int], tokenizer: str) -> Sentence:
-    """Return the kept part of a sentence: exactly the tokens that were counted, without repairs."""
+    """Return the kept groups of a sentence with exactly the tokens that the objective counts, without repairs."""
     if len(groups) == len(sentence.chunks):
         return sentence.sentence
     spans = Analyzer(tokenizer).spans(sentence.sentence)
@@ -286,7 +285,7 @@ def bare_text(sentence: TrimmableSentence, groups: Collection[int], tokenizer: s
 
 
 def readable_text(sentence: TrimmableSentence, groups: Collection[int]) -> str:
-    """Return the kept part of a sentence as a person would write it.
+    """Return the kept part of a sentence as a person would write it; `groups` are the kept groups.
 
     Brackets and quotation marks are kept in pairs, the final mark stays, commas are dropped with the words that they
     set off, *a* and *an* fit the next word, and the first word is capitalized if the sentence began with a capital. In
@@ -333,12 +332,12 @@ def _close(parse: Parse, before: int, place: int) -> bool:
 
 
 def _ended(text: str, parse: Parse, shown: Sequence[int]) -> str:
-    """Restore the final mark of a sentence if it was dropped with a quotation or an abbreviation."""
+    """Return the text with the final mark of the sentence, if that was dropped with a quotation or an abbreviation."""
     words = parse.tokens
     end = words[shown[-1]]
     gone = range(shown[-1] + 1, len(words))
     if end.form in {"?", "!"} and any(ends_pair(parse, place) for place in gone):
-        return text[:-1] + "."  # the question was the quotation's
+        return text[:-1] + "."  # the mark ended a quotation, not the sentence
     last = words[-1]
     if gone and not is_punctuation(last) and last.form[-1:] in {".", "?", "!"} and text[-1:].isalnum():
         return text + last.form[-1]
@@ -360,13 +359,13 @@ def _article(form: str, following: str) -> str:
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Compression(Task):
-    """A compressive task. `units`: the topmost chunk of each unit; chunks are numbered from 1."""
+    """A compressive problem of a topic; the name of a unit is (sentence, its topmost chunk), chunks counted from 1."""
 
     sentences: tuple[TrimmableSentence, ...] = field(repr=False)
-    places: tuple[tuple[int, int], ...] = field(repr=False)  # What each unit is.
+    places: tuple[tuple[int, int], ...] = field(repr=False)  # Sentence and group of each unit.
 
     def name_units(self, selection: Selection) -> tuple[Any, ...]:
-        """Return all chunks of a selection, as pairs of sentence and chunk."""
+        """Return (sentence, chunk) of all chunks in the units of a selection."""
         return tuple(
             (sentence.number, chunk)
             for sentence, groups in self._kept(selection)
@@ -374,7 +373,7 @@ class Compression(Task):
         )
 
     def heads(self) -> Mapping[int, int]:
-        """Return the main chunk of each sentence; without it, no other chunk of the sentence can be kept."""
+        """Return, by sentence, the unit without a parent, which every other unit of the sentence needs."""
         return {
             sentence: unit
             for unit, (sentence, group) in enumerate(self.places)
@@ -386,7 +385,7 @@ class Compression(Task):
         return [lengths[sentence][group] for sentence, group in self.places]
 
     def decode(self, selection: Selection) -> tuple[Sentence, ...]:
-        """Return the kept part of each sentence, without repairs: its tokens are those that the objective counts."""
+        """Return the kept part of each sentence with exactly the tokens that the objective counts, without repairs."""
         tokenizer = self.analyzer.tokenizer
         return tuple(bare_text(sentence, groups, tokenizer) for sentence, groups in self._kept(selection))
 
@@ -395,7 +394,7 @@ class Compression(Task):
         return tuple(readable_text(sentence, groups) for sentence, groups in self._kept(selection))
 
     def parts(self) -> list[list[tuple[int, int]]]:
-        """Return where the chunks of each sentence begin; tied chunks are named after the topmost."""
+        """Return for each sentence (index of the first character, topmost chunk of its group) of each piece of text."""
         return [[(start, sentence.top[group]) for start, group in sentence.pieces()] for sentence in self.sentences]
 
     def _kept(self, selection: Selection) -> list[tuple[TrimmableSentence, set[int]]]:
@@ -408,7 +407,7 @@ class Compression(Task):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CompressiveProblem(CoverageProblem):
-    """A coverage problem whose units are parts of sentences, in a forest of dependency trees."""
+    """A coverage problem whose units are groups of chunks, which form one tree for each sentence."""
 
     def entries(self) -> Iterator[Move]:
         heads = (self.instance.parents < 0).nonzero()[0].tolist()
@@ -487,7 +486,7 @@ def similar_compression(
 def _ways(
     tokens: Sequence[tuple[str, int]], wanted: Collection[Gram], metric: Metric
 ) -> Iterator[tuple[Gram, set[int], set[int]]]:
-    """Yield each way in which a sentence can contain an n-gram of a reference: the n-gram, V and U, in groups."""
+    """Yield (n-gram, groups of its tokens, groups of the tokens between them) for each way a sentence can have one."""
     for size in metric.sizes:
         for places in combinations(range(len(tokens)), size):
             gram = tuple(tokens[place][0] for place in places)
@@ -499,10 +498,10 @@ def _ways(
 
 def readable_model(
     references: Sequence[Counts],  # N(g, R_k)
-    metric: Metric,  # One that is no sum.
+    metric: Metric,  # A single metric, not a sum.
     sentences: Sequence[TrimmableSentence],  # D
-    lengths: Sequence[Sequence[int]],  # Of each group of each sentence; its topmost chunk has all of it.
-    places: Sequence[tuple[int, int]],
+    lengths: Sequence[Sequence[int]],  # The length of each group of each sentence, which its topmost chunk gets.
+    places: Sequence[tuple[int, int]],  # Sentence and group of each unit.
     spec: Spec,
 ) -> Any:
     """Return the compressive program of the paper as a Pyomo model; ``x[unit]`` is 1 if a unit is chosen.
@@ -510,8 +509,8 @@ def readable_model(
     Hirao et al. 2017 (Oracle Summaries of Compressive Summarization), eq. 3-12, over chunks, with the details that the
     printed equations omit: (5) and (6) hold for all k and j, (7) for all chunks but roots, V are the chunks of an
     n-gram's tokens and U the chunks of the tokens between them. Chunks that are kept or dropped together are tied by
-    equations. No variable is eliminated: every way to form an n-gram of a reference has its variable m, even an
-    impossible one.
+    equations. No variable is eliminated: every way to form an n-gram of a reference has a variable m, even if V and U
+    share a chunk, so that m must be 0.
     """
     import pyomo.environ as pyo
 
@@ -565,16 +564,15 @@ def readable_model(
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One way to form an n-gram."""
+    """One way in which a compression of a sentence can contain an n-gram (`candidates`)."""
 
     gram: tuple[str, ...]
-    positions: tuple[int, ...]  # Of its tokens in the sentence.
-    # stay, go: the sets V and U.
-    stay: int
-    go: int
+    positions: tuple[int, ...]  # The positions of its tokens in the sentence.
+    stay: int  # V, the set of groups that must be kept, one bit for each group.
+    go: int  # U, the set of groups that must be dropped.
 
     def least_needed(self, needs: Sequence[int]) -> tuple[int, ...]:
-        """Return the groups of V that are not ancestors of others in V; they imply the rest."""
+        """Return the groups of V that are not ancestors of others in V; if they are kept, all of V is kept."""
         return tuple(
             group
             for group in members(self.stay)
@@ -582,7 +580,7 @@ class Candidate:
         )
 
     def topmost_gone(self, needs: Sequence[int]) -> tuple[int, ...]:
-        """Return the groups of U without an ancestor in U; if these are dropped, so are the others."""
+        """Return the groups of U without an ancestor in U; if they are dropped, all of U is dropped."""
         return tuple(group for group in members(self.go) if not needs[group] & ~(1 << group) & self.go)
 
 
@@ -594,7 +592,7 @@ def _begun(wanted: frozenset[tuple[str, ...]], size: int) -> frozenset[tuple[str
 def candidates(
     tokens: Sequence[tuple[str, int]], needs: Sequence[int], wanted: Collection[tuple[str, ...]], size: int
 ) -> Iterator[Candidate]:
-    r"""Yield the valid candidates of the wanted n-grams in one sentence.
+    r"""Yield the ways in which compressions of one sentence can contain n-grams of `size` tokens that are wanted.
 
     A candidate is a sequence of token positions :math:`p_1 < \dots < p_n`: its tokens become neighbours if the groups
     of the tokens (V) are kept and the groups of all tokens between them (U) are dropped. It is valid if no group that
@@ -606,7 +604,8 @@ def candidates(
     From each position the text is scanned to the right, up to a token that cannot be dropped because the tokens read so
     far need its group.
 
-    `needs`: for each group, the set of the group and its ancestors. `size`: at least 1.
+    `tokens`: each token of the sentence with its group. `needs`: for each group, the set of the group and its
+    ancestors. `size`: at least 1.
     """
     begun = _begun(frozenset(wanted), size)
 
@@ -638,15 +637,16 @@ class TrimmedCounts:
     """Token and n-gram counts of the groups of one sentence."""
 
     kept: tuple[int, ...]  # The groups that become units, parents first.
-    tokens: tuple[int, ...]  # Counted tokens of each group.
-    single: tuple[tuple[Counts, ...], ...]  # By metric and group: n-grams that are there as soon as the group is.
-    joint: tuple[Counter[_Joint], ...]  # By metric: n-gram, groups it needs, groups that must be gone -> copies.
-    needs: tuple[int, ...]  # Each group with its ancestors, as bits.
+    tokens: tuple[int, ...]  # Number of counted tokens of each group.
+    single: tuple[tuple[Counts, ...], ...]  # By metric and group: n-grams that occur whenever the group is kept.
+    joint: tuple[Counter[_Joint], ...]  # By metric: copies of (n-gram, groups to be kept, groups to be dropped).
+    needs: tuple[int, ...]  # `TrimmableSentence.needs`.
 
     def masses(self, metric: Metric) -> list[int] | None:
-        """Return how many n-grams each kept group adds to the summary; None if the number is not a sum over groups.
+        """Return the number of n-grams that each kept group adds to the summary; None if that depends on other groups.
 
-        A text of w > 0 tokens has w - 1 bigrams: one less for the topmost group that has tokens, if there is one.
+        A text of w > 0 tokens has w - 1 bigrams, so one is subtracted from the first group with tokens; the result is
+        None if another group with tokens may be kept without that group.
         """
         bearing = [group for group in self.kept if self.tokens[group]]
         masses = [0] * len(self.tokens)
@@ -663,7 +663,7 @@ class TrimmedCounts:
     def joints(
         self, metric: int, unit_of: Mapping[int, int]
     ) -> list[tuple[Gram, tuple[int, ...], tuple[int, ...], int]]:
-        """Return the n-grams that need several units, in unit numbers."""
+        """Return the occurrences in `joint` as (n-gram, units to be selected, units not to be selected, copies)."""
         return [
             (key, tuple(unit_of[group] for group in stay), tuple(unit_of[group] for group in go), copies)
             for (key, stay, go), copies in self.joint[metric].items()
@@ -685,11 +685,12 @@ def trimmed_counts(
     all_unigrams: bool,
     keep_all: bool,
 ) -> TrimmedCounts:
-    """Count the tokens and the wanted n-grams of a sentence.
+    """Return the counts of tokens and wanted n-grams of a sentence.
 
-    `tokens`: those of `TrimmableSentence.tokens`. `wanted`: for each metric, the n-grams of the references. `alive`:
-    the groups that fit into the summary with all their ancestors, as bits. `keep_all`: also keep groups that neither
-    contain a wanted n-gram nor lead to one.
+    `tokens`: the result of `TrimmableSentence.tokens`. `wanted`: for each metric, the n-grams of the references.
+    `alive`: the groups that fit into the summary with all their ancestors, as bits. `all_unigrams`: also count tokens
+    that are not wanted. `keep_all`: also keep groups that neither contain a wanted n-gram nor have a descendant that
+    does.
     """
     groups = range(len(sentence.chunks))
     tokens = [token for token in tokens if alive >> token[1] & 1]
@@ -722,7 +723,7 @@ def trimmed_counts(
 
 
 def _settle(joint: Counter[_Joint], single: Sequence[Counts], useful: int) -> Counter[_Joint]:
-    """Drop groups that are not units from the gaps, and move occurrences that one group decides to that group."""
+    """Return occurrences that need several units; move others to `single`, and omit groups not in `useful` (bits)."""
     several: Counter[_Joint] = Counter()
     for (key, stay, go), copies in joint.items():
         staying = tuple(group for group in go if useful >> group & 1)
@@ -787,7 +788,7 @@ class Compressive(Formulation):
     Parameters
     ----------
     chunk_profile : {"strict", "paper"}
-        Which parts of a sentence can be dropped.
+        Which parts of a sentence can be dropped; "strict" keeps subjects and objects with their verb.
     chunk_rules : str or None
         The rules that form chunks: a label scheme or a file; None chooses the scheme by the labels of the parse.
     """
@@ -818,8 +819,8 @@ class Compressive(Formulation):
     def build(self, topic: Topic, spec: Spec) -> Compression:
         """Return the problem of a topic.
 
-        A group of chunks is not a unit if it is longer than the maximum together with its ancestors, or (without a
-        minimum length) if neither it nor any descendant contains an n-gram of a reference.
+        A group of chunks is not a unit if it is, together with its ancestors, longer than the maximum length, or
+        (without a minimum length) if neither it nor a descendant contains a part of an n-gram of a reference.
         """
         sentences = tuple(
             trimmable(number, sentence, parse, chunk_tree(parse, self.chunk_profile, self._rules()))
@@ -860,7 +861,7 @@ class Compressive(Formulation):
 def _components(
     counted: Counted, topic: Topic, trimmed: Sequence[TrimmedCounts], unit_of: Mapping[tuple[int, int], int], spec: Spec
 ) -> list[Component]:
-    """Count, for each component of a metric, the n-grams of each unit, and the occurrences that need several units."""
+    """Return for each part of the metric the n-grams of each unit, and the occurrences that depend on several units."""
     components = []
     for number, part in enumerate(counted.metric.components):
         joints = [

@@ -1,14 +1,15 @@
-"""Covers: the fewest source sentences from which an abstract can be made, or the most of it within a budget.
+"""Covers: the fewest source sentences that support an abstract, or those that support most of it within a length.
 
 Hirao et al. 2004 (Text Summarization Challenge 3), section 3.1.1. To each sentence i of a human abstract correspond
-alternative sets of source sentences A_i1, A_i2, ...; an extract that contains one whole set conveys sentence i. The
+alternative sets of source sentences A_i1, A_i2, ...; an extract that contains one of these sets conveys sentence i. The
 smallest set of sentences that contains an alternative for every i is the "correct extract", and its size h is the
 number of sentences that a system must return.
 
 With a maximum length, the objective is to support as much of the abstract as possible: maximum coverage with a knapsack
 (Khuller, Moss and Naor 1999), generalized to alternatives of several sentences.
 
-A unit is a source sentence, a feature is an abstract sentence that needs one copy, and an occurrence is an alternative.
+In the normal form, a unit is a source sentence, a feature is an abstract sentence, and an occurrence of the feature is
+an alternative, of which one is enough.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def cover_model(
     *,
     logical: bool = False,
 ) -> Any:
-    """Return the cover as a `pyomo.environ.ConcreteModel`, a readable reference for the arrays.
+    """Return the cover problem as a `pyomo.environ.ConcreteModel`, with which the arrays are compared.
 
     Hirao et al. 2004 (TSC3), section 3.1.1, write the constraints of Table 1 as
 
@@ -48,9 +49,10 @@ def cover_model(
     and ask for the smallest set of sentences that makes all of them true: ``s[u]`` is true if unit u is chosen, and
     ``x[u]`` is the same as 0 or 1.
 
-    `clauses`: for each abstract sentence its alternatives, each the units that it needs. `worth`: of each abstract
-    sentence, if `max_length` limits the summed length. `logical`: return the paper's constraints instead of equivalent
-    linear ones; no MILP solver supports them, and some ignore them silently.
+    `clauses`: for each abstract sentence its alternatives, each a sequence of units. `lengths`: length of each unit.
+    `max_length`: maximum length; if given, the summed `worth` of the supported abstract sentences is maximized.
+    `logical`: return the paper's logical constraints instead of equivalent linear ones; no MILP solver supports logical
+    constraints, and some solvers silently ignore them.
     """
     import pyomo.environ as pyo
 
@@ -87,11 +89,11 @@ def cover_model(
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class CoverTask(Task):
-    """A cover task. `units`: the input's names of the sentences."""
+    """A cover problem of a topic; its units have the names or numbers of sentences in the input."""
 
     texts: Mapping[SentenceId, Sentence] = field(repr=False)  # Text of each sentence that has one.
-    lengths: Mapping[SentenceId, int] = field(repr=False)  # Length of each, in the unit of the limits.
-    # With a budget, what the input calls each abstract sentence that counts, and its alternatives.
+    lengths: Mapping[SentenceId, int] = field(repr=False)  # Length of each sentence, in the unit of the limits.
+    # With a maximum length: the alternatives of each abstract sentence that counts, by its name in the input.
     claims: Mapping[SentenceId, tuple[frozenset[SentenceId], ...]] = field(default_factory=dict, repr=False)
 
     def heads(self) -> Mapping[int, int]:
@@ -109,7 +111,7 @@ class CoverTask(Task):
         return sum(map(self.lengths.__getitem__, names)) if known and self.lengths else None
 
     def found(self, selection: Selection) -> Mapping[str, Any]:
-        """Return the abstract sentences that a selection does not support, if there is a budget."""
+        """Return ``{"missed": names}`` of the abstract sentences not supported; ``{}`` without a maximum length."""
         chosen = set(self.name_units(selection))
         missed = [name for name, sets in self.claims.items() if not any(map(chosen.issuperset, sets))]
         return {"missed": missed} if self.claims else {}
@@ -126,7 +128,7 @@ def _instance(
     constants: tuple[int, int] = (0, 1),
     **others: Any,
 ) -> Coverage:
-    """Return the normal form of clauses: one feature for each, gained if one of its alternatives is chosen."""
+    """Return the instance with one feature for each clause; any of its alternatives gains the feature's `worth`."""
     units, features = len(lengths), len(clauses)
     alone = [(chosen[0], number) for number, clause in enumerate(clauses) for chosen in clause if len(chosen) == 1]
     entries = np.array(sorted(alone), np.int64).reshape(-1, 2)
@@ -148,17 +150,18 @@ def _instance(
 
 @dataclass(frozen=True)
 class Cover(Formulation):
-    """The formulation that covers abstract sentences by their alternatives.
+    """The formulation that selects source sentences to support the sentences of an abstract.
 
     Parameters
     ----------
     weights : {"one", "length"}
-        The cost of a sentence in a minimum cover.
+        The cost of a source sentence in a minimum cover: 1, or its length.
     uncoverable : {"error", "skip"}
-        What to do about an abstract sentence without an alternative; with a maximum length, "error" counts it as
-        missed.
+        Whether an abstract sentence without an alternative is an error or left out; with a maximum length, "error"
+        counts it as missed.
     max_length : int or "reference", optional
-        Support as many abstract sentences as possible within this length, instead of all with the fewest sentences.
+        Maximum length within which as much of the abstract as possible is supported; None asks for the fewest
+        sentences that support all of it. "reference" is the length of the topic's reference.
     """
 
     weights: Literal["one", "length"] = "one"
@@ -182,8 +185,8 @@ class Cover(Formulation):
     def build(self, topic: Topic, spec: Spec) -> CoverTask:
         """Return the problem of a topic.
 
-        Units are the sentences named by an alternative, in document order; names that are in no document follow in
-        natural order. All sentences of the documents are units for baselines that need them, and with a minimum length.
+        Units are the sentences that an alternative names, in document order; those that are in no document follow,
+        sorted by name. With a minimum length, or `Spec.keep_unmatched`, all sentences of the documents are units.
         """
         budget = self.max_length is not None
         alternatives = alternatives_of(topic, "miss" if budget and self.uncoverable == "error" else self.uncoverable)

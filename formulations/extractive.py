@@ -1,4 +1,4 @@
-"""Extracts: whole sentences, chosen under a length limit, by their n-grams or by the similarity of vectors.
+"""Extracts: whole sentences are selected under a length limit, by n-grams or by similarities of vectors.
 
 Hirao et al. 2017 (Enumeration of Extractive Oracle Summaries), eq. 1-8: maximize the clipped n-gram hits against all
 references, subject to a maximum length. A unit is a sentence; the t-th copy of an n-gram g gains one hit for each
@@ -7,9 +7,9 @@ reference k with N(g, R_k) >= t occurrences.
 Lin & Hovy 2003 (The Potential and Limitations of Automatic Sentence Extraction), eq. 1-2: the sentences of a reference,
 its model units, are clipped separately; here each model unit is a reference of its own, with the same gains.
 
-Similarities are rounded down to whole steps (`Spec.similarity_unit` steps to 1), so that values are compared as
-integers; the objective is less than one step below the exact value. They are those of parts of sentences, too
-(`optsum.formulations.compressive`).
+Similarities are rounded down to multiples of ``1 / Spec.similarity_unit``, so that values are compared as integers; the
+objective is less than one such step below the exact value. `optsum.formulations.compressive` uses the same functions
+for parts of sentences.
 """
 
 from __future__ import annotations
@@ -38,9 +38,10 @@ from optsum.system.clock import NEVER, Deadline
 def maximize_hits(
     model: Any, references: Sequence[Counts], held: Callable[[Gram], Any], length: Any, spec: Spec
 ) -> None:
-    """Make a Pyomo model maximize the clipped n-grams of references, within the length limits if there are any.
+    """Add to a Pyomo model the objective, the clipped n-grams shared with the references, and the length limits.
 
-    `held`: function that returns the count of an n-gram in the selection.
+    `held`: function that returns the count of an n-gram in the selection, as an expression. `length`: the length of the
+    selection, as an expression; None if there are no units.
     """
     import pyomo.environ as pyo
 
@@ -60,7 +61,7 @@ def maximize_hits(
 
     if length is not None and spec.max_length < NO_LIMIT:
         model.max_length = pyo.Constraint(expr=length <= spec.max_length)  # (4)
-    if length is not None and spec.min_length > 0:  # which is not in the paper
+    if length is not None and spec.min_length > 0:  # not in the paper
         model.min_length = pyo.Constraint(expr=length >= spec.min_length)
 
 
@@ -81,7 +82,7 @@ OF_SIMILARITY: Final = (
         when={"part": ("similarity",)},
     ),
 )
-"""Combinations with similarity that no formulation supports."""
+"""Requirements on the options with the metric similarity, in every formulation."""
 
 _LONGEST: Final = ("rouge-l", "rougeL")
 _APART: Final = (
@@ -131,7 +132,7 @@ class Extractive(Formulation):
     serves: ClassVar[Compatibility] = _SERVES
 
     def extracts(self, spec: Spec) -> IntArray | None:
-        """Return the codes of n-grams within sentences, and of rouge-l, for lengths in words or sentences."""
+        """Return the codes (metrics, 2) of n-grams within sentences and at most one rouge-l; None for other options."""
         metric = parse_metric(spec.metric)
         if _joins(spec) or metric.geometric or spec.length_unit not in {"words", "sentences"}:
             return None
@@ -145,7 +146,7 @@ class Extractive(Formulation):
         """Return the problem of a topic.
 
         As in the paper, a sentence is not a unit if it is longer than the maximum, or if it shares no counted n-gram
-        with any reference; with a minimum length the latter are units too, because they add length.
+        with any reference. With a minimum length, sentences without shared n-grams are units, because they add length.
         """
         joins, metric = _joins(spec), parse_metric(spec.metric)
         if isinstance(metric, Similarity):
@@ -169,19 +170,19 @@ class Extractive(Formulation):
         chosen = units.tolist()
         simple = (
             spec.measure == "recall" and spec.references == "pooled" and len(metric.components) == 1
-        )  # as papers print it
+        )  # the case for which papers print a program
         model = partial(_reference_model, topic, spec, chosen) if simple else None
         problem = CoverageProblem.of(instance, model, round(numbered.references[-1] / len(topic.references)))
         return Extract.of(topic, spec, problem, chosen, numbered=numbered)
 
 
 def _joins(spec: Spec) -> bool:
-    """Return whether n-grams cross sentence ends; tokens and common subsequences never do."""
+    """Return whether any counted n-grams cross sentence ends; single tokens and common subsequences never do."""
     return spec.boundaries == "joined" and any(part.sizes == (2,) for part in parse_metric(spec.metric).components)
 
 
 def by_counters(topic: Topic, spec: Spec, numbered: NumberedTopic) -> Extract:
-    """Return the result of `Extractive.build`, n-gram by n-gram, for cases that arrays do not support."""
+    """Return the problem of a topic by counting n-grams in dictionaries, which also supports joined sentences."""
     sentences = _candidates(topic, spec)
     counted = Counted.of(topic, spec)
     texts = [words for _, _, words in sentences]
@@ -206,7 +207,7 @@ def by_counters(topic: Topic, spec: Spec, numbered: NumberedTopic) -> Extract:
             continue
         empty = [unit for unit, each in enumerate(words) if not each]
         across = [(key, (i, j), _between(empty, i, j), 1) for i, j, key in spec.deadline.watching(joined)]
-        # Joined, a summary of w words has w - 1 bigrams.
+        # A summary of w words has w - 1 bigrams if they cross sentence ends.
         components.append(counted.component(part, units, list(map(len, words)), lost=1, joints=across))
     lengths = [sentences[one][1] for one in kept]
     instance = counted.coverage(components, lengths)
@@ -218,7 +219,7 @@ def by_counters(topic: Topic, spec: Spec, numbered: NumberedTopic) -> Extract:
 
 
 def _reference_model(topic: Topic, spec: Spec, units: Sequence[int]) -> Any:
-    """Return the equations as a `pyomo.environ.ConcreteModel` in which ``x[i]`` is 1 if unit i is chosen."""
+    """Return the paper's equations as a Pyomo model in which ``x[i]`` is 1 if sentence ``units[i]`` is chosen."""
     import pyomo.environ as pyo
 
     counted, all_lengths = Counted.of(topic, spec.until(NEVER)), spec.lengths_of(topic)
@@ -240,7 +241,7 @@ def _reference_model(topic: Topic, spec: Spec, units: Sequence[int]) -> Any:
 
 
 def _candidates(topic: Topic, spec: Spec) -> list[tuple[int, int, list[str]]]:
-    """Return number, length and tokens of every sentence that is not longer than the maximum."""
+    """Return (number, length, tokens) of every sentence that is not longer than the maximum."""
     lengths = spec.lengths_of(topic)
     tokens = spec.analyzer.tokens
     return [
@@ -253,7 +254,7 @@ def _candidates(topic: Topic, spec: Spec) -> list[tuple[int, int, list[str]]]:
 def _seams(
     sentences: Sequence[list[str]], wanted: Sequence[frozenset[Gram]], deadline: Deadline
 ) -> list[tuple[int, int, Gram]]:
-    """Return the reference bigrams formed by the end of one sentence and the start of a later one."""
+    """Return (i, j, bigram) for reference bigrams of the last word of sentence i and the first of a later one, j."""
     follows: dict[str, set[str]] = {}
     for first, second in (key for keys in wanted for key in keys if isinstance(key, tuple) and len(key) == 2):
         follows.setdefault(first, set()).add(second)
@@ -277,15 +278,16 @@ def _between(empty: Sequence[int], i: int, j: int) -> Sequence[int]:
     return tuple(unit for unit in inner if unit not in without) if without else inner
 
 
-_WEIGHTS: Final = 10_000  # Number of steps to which fractional weights are rounded, from 0 to the largest.
+_WEIGHTS: Final = 10_000  # Fractional weights are rounded to this number of steps from 0 to the largest weight.
 
 
 def vector_score(
     vectors: Vectors, unit_of: IntArray, metric: Similarity, references: int, mean: bool, selection: Selection
 ) -> Score:
-    """Match the tokens of a selection greedily by unrounded vectors, with all references together or with each.
+    """Score a selection by greedy matching of tokens with each reference, by unrounded similarities.
 
-    `unit_of`: the unit of each token, or -1. `mean`: whether the result is the mean over references.
+    Recall and precision are pooled over the references, or with `mean` the result is the mean over them. `unit_of`
+    (tokens,): the unit of each token, or -1. `references`: number of references.
     """
     chosen = np.isin(unit_of, selection)
     groups = [vectors.reference_of == number for number in range(references)]
@@ -307,7 +309,7 @@ def vector_score(
 
 
 def _compared(vectors: Vectors, chosen: Any, group: Any) -> FloatArray:
-    """Return cosine similarities by definition: scalar products divided by lengths."""
+    """Return the similarities (chosen tokens, tokens of a reference), which are cosines if vectors are given."""
     if vectors.sentences is None or vectors.references is None:
         return vectors.similarities()[np.ix_(chosen, group)]
     left, right = rescaled(vectors.sentences[chosen]), rescaled(vectors.references[group])
@@ -317,10 +319,11 @@ def _compared(vectors: Vectors, chosen: Any, group: Any) -> FloatArray:
 
 
 def greedy_matching(similarity: FloatArray, summary_weights: FloatArray, reference_weights: FloatArray) -> Score:
-    """Match each token greedily with the most similar token of the other side.
+    """Score a summary by matching each token with the most similar token of the other side.
 
-    `similarity`: (summary tokens, reference tokens). `summary_weights`, `reference_weights`: (tokens,). The result is
-    all zeros if either side has no token; recall or precision is 0 if its weights are all 0.
+    Recall is the weighted mean of the best similarities of reference tokens, precision that of summary tokens; either
+    is 0 if its weights are all 0, and both are 0 if one side has no token. `similarity`: (summary tokens, reference
+    tokens). `summary_weights`, `reference_weights`: (tokens,).
     """
     if not similarity.size:
         return _score(0.0, 0.0)
@@ -352,7 +355,7 @@ def needed_vectors(topic: Topic) -> Vectors:
 
 
 def similar_extract(topic: Topic, spec: Spec, metric: Similarity, candidates: Sequence[tuple[int, int]]) -> Extract:
-    """Return the problem of a topic; `candidates`: number and length of each sentence that is not too long."""
+    """Return the problem of a topic with similarity; `candidates`: (number, length) of possible units."""
     vectors = needed_vectors(topic)
     found = Likeness.of(topic, vectors, spec, metric, vectors.sentence_of, [number for number, _ in candidates])
     kept = list(range(len(candidates)))
@@ -367,16 +370,16 @@ def similar_extract(topic: Topic, spec: Spec, metric: Similarity, candidates: Se
     return Extract.of(topic, spec, problem, units, scored={metric: partial(vector_score, *given)})
 
 
-_AT_ONCE: Final = 2**22  # Similarities between two looks at the clock: a tenth of a second.
+_AT_ONCE: Final = 2**22  # Similarities computed between two checks of the deadline, in about .1 s.
 
 
 @dataclass(frozen=True, eq=False)
 class Likeness:
-    """The similarities of units and references."""
+    """The similarities of units and references as integers, from which an instance is made."""
 
-    best: IntArray  # (reference tokens, units): in steps, for recall and F1; without rows for precision.
-    importance: IntArray  # (reference tokens,)
-    mass: IntArray  # (2, units): numerator and denominator of precision; nothing for recall.
+    best: IntArray  # (reference tokens, units): best similarity in steps, for recall and F1; no rows for precision.
+    importance: IntArray  # (reference tokens,): weights.
+    mass: IntArray  # (2, units): what a unit adds to numerator and denominator of precision; zeros for recall.
     full: int  # The denominator of recall; 0 for precision.
 
     @classmethod
@@ -433,7 +436,7 @@ class Likeness:
 
 
 def _importance(topic: Topic, vectors: Vectors, spec: Spec) -> tuple[IntArray, IntArray, int]:
-    """Return the reference tokens that count, their integer weights, and the denominator."""
+    """Return the indices of reference tokens with a weight above 0, their integer weights, and recall's denominator."""
     weights = _whole(vectors.reference_weights)
     counted = np.flatnonzero(weights)
     weights = weights[counted]
@@ -457,7 +460,7 @@ def _importance(topic: Topic, vectors: Vectors, spec: Spec) -> tuple[IntArray, I
 
 
 def _best_steps(steps: IntArray, unit_of: IntArray, units: Sequence[int]) -> IntArray:
-    """Return the best similarity of each reference token to each of the given units; 0 for a unit without tokens."""
+    """Return the best similarity (reference tokens, units), in steps, to each unit; 0 for units without tokens."""
     order = np.argsort(unit_of, kind="stable")
     wanted = np.asarray(units, np.int64)
     first = np.searchsorted(unit_of[order], wanted, "left")
@@ -472,7 +475,7 @@ def _best_steps(steps: IntArray, unit_of: IntArray, units: Sequence[int]) -> Int
 def _precision(
     vectors: Vectors, steps: IntArray, spec: Spec, unit_of: IntArray, references: int, number: int
 ) -> IntArray:
-    """Return the summed best similarities of the tokens of each unit, by reference, and the number of tokens."""
+    """Return for each unit the sums (2, number) that its tokens add to numerator and denominator of precision."""
     weights = _whole(vectors.sentence_weights)
     top = np.zeros(len(steps), np.int64)
     for reference in range(references):
@@ -484,7 +487,7 @@ def _precision(
 
 
 def _whole(weights: FloatArray) -> IntArray:
-    """Return weights as integers: unchanged, or in steps of a ten-thousandth of the largest."""
+    """Return weights as integers without common divisor, or in steps of a ten-thousandth of the largest weight."""
     if not len(weights) or not weights.any():
         return np.zeros(len(weights), np.int64)
     if weights.max() <= _WEIGHTS and (weights == np.floor(weights)).all():

@@ -1,4 +1,4 @@
-"""Problems given directly, without a text."""
+"""Formulations of problems that are given directly, without a text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from optsum.text.analyzer import Sentence
 
 
 class GivenTask(Extract):
-    """A problem whose units have labels, or only numbers."""
+    """The task of a given problem; a selection is displayed as the labels of its units, if they have labels."""
 
     def display(self, selection: Selection) -> tuple[Sentence, ...] | None:
         return self.decode(selection) if self.problem.labels else None
@@ -24,7 +24,7 @@ class GivenTask(Extract):
 
 @dataclass(frozen=True)
 class GivenProblem(Formulation):
-    """Users' own problems and lines of the normal form, unchanged but for a maximum length, which replaces theirs."""
+    """Problems given as an object, or as JSON in the normal form; the option `max_length` replaces their own limit."""
 
     name: ClassVar[str] = "problem"
     about: ClassVar[str] = "problems of your own, maximized"
@@ -53,7 +53,7 @@ class GivenProblem(Formulation):
 
 @dataclass(frozen=True)
 class GivenToMinimize(GivenProblem):
-    """The same for problems that are minimized."""
+    """Given problems whose objective is minimized; `GivenProblem` is for those that maximize."""
 
     name: ClassVar[str] = "problem:minimize"
     about: ClassVar[str] = "problems of your own, minimized"
@@ -61,7 +61,7 @@ class GivenToMinimize(GivenProblem):
 
 
 def given(rest: str) -> type[GivenProblem]:
-    """Return the formulation that is named "problem", and the remaining options."""
+    """Return the formulation named "problem" followed by `rest`, such as ":minimize"."""
     for made in (GivenProblem, GivenToMinimize):
         if made.name == f"{GivenProblem.name}{rest}":
             return made

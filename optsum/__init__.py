@@ -1,7 +1,7 @@
 """Exact oracle summaries: the best possible summaries of a text.
 
-Each command of the command line is one function here, with the same names. Modules are loaded when they are first used,
-so ``import optsum`` costs nothing.
+Each command of the command line is one function here, with the same name and options. A module is loaded when one of
+its names is first used, so ``import optsum`` takes next to no time.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ _NAMES = {
     }.items()
     for name in names.split()
 }
-"""The module of each public name; a + marks names for extensions, which `optsum.plugins` offers too.
+"""The module of each public name; a + marks a name for extensions, which `optsum.plugins` offers too.
 
-Type checkers read `__init__.pyi`, which ``python tests/unit/test_startup.py`` makes of it.
+``python tests/unit/test_startup.py`` writes `__init__.pyi` from this table, for type checkers.
 """
 
 _HOME = {name.removeprefix("+"): module for name, module in _NAMES.items()}
@@ -66,18 +66,18 @@ def __getattr__(name: str) -> Any:
     if name in _HOME:
         module, attribute = _HOME[name], name
     else:
-        from optsum.registry import PUBLIC_NAMES  # which `import optsum` is quicker without
+        from optsum.registry import PUBLIC_NAMES  # imported late to keep `import optsum` quick
 
         if name not in PUBLIC_NAMES:
             raise AttributeError(f"module 'optsum' has no attribute {name!r}")
         module, _, attribute = PUBLIC_NAMES[name].partition(":")
-    from optsum.system.processes.signal_guard import postponing  # which `import optsum` is quicker without
+    from optsum.system.processes.signal_guard import postponing  # imported late for the same reason
 
     with postponing():
         found = getattr(import_module(module), attribute)
         keywords = str(getattr(found, "__annotations__", {}).get("options", ""))
         if "Keywords]" in keywords:  # **options: Unpack[Keywords]
-            from optsum.options.options import with_options  # which the function has loaded
+            from optsum.options.options import with_options  # the function's module has loaded it already
 
             with_options(found, keywords.removeprefix("Unpack[").removesuffix("]"))
     globals()[name] = found
@@ -89,7 +89,7 @@ def __dir__() -> list[str]:
 
 
 class _ByName(ModuleType):
-    """The package, pickled by name: dill copies the whole of a module that is not in site-packages."""
+    """The package as a module that is pickled by name, because dill copies whole modules outside site-packages."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return import_module, (self.__name__,)

@@ -1,9 +1,9 @@
 """The errors that optsum raises on purpose.
 
-They have one base class; each message is a sentence that says what was wrong, where, and what to do. If a built-in
-exception fits, the class derives from it too, so that ``except ValueError`` works. An infeasible instance, a time limit
-and a search that found nothing are *results* (`optsum.contracts.result`), never exceptions. The module also words
-messages about unknown names and unexpected exceptions, and makes text safe for terminals.
+All errors derive from `OptsumError`; each message is a sentence that says what was wrong, where, and what to do. If a
+built-in exception fits, the class derives from that exception too, so that ``except ValueError`` works. An infeasible
+instance, a time limit and a search that found nothing are *results* (`optsum.contracts.result`), never exceptions. The
+module also words messages about unknown names and unexpected exceptions, and makes text safe for terminals.
 """
 
 from __future__ import annotations
@@ -19,9 +19,7 @@ _log = logging.getLogger("optsum")
 E = TypeVar("E", bound=BaseException)
 _SPEAKS: Final = "OPTSUM_SPEAKS"
 SPEAKS_OF_FLAGS: Final = {_SPEAKS: "flags"}
-"""Environment variable with which errors name options as the command line does (``--max-length N``), not as Python does
-(``max_length=N``), in a process and its children, so that their rows agree.
-"""
+"""Environment variable by which errors name options as flags (``--stem``), in the command line and its processes."""
 
 _FLAG: Final = re.compile(
     r"(?<![\w-])--([a-z][a-z0-9]*(?:-[a-z0-9]+)*)(?: ([A-Z]+)\b|=([\w:.-]*\w)|(?<=map) (\w+=\S*[\w\]]))?"
@@ -33,14 +31,14 @@ _KEYWORDS: Final = {  # Keyword arguments whose names differ from the flags'.
 
 
 class OptsumError(Exception):
-    """Base class of all errors of optsum; messages name flags on the command line, and keywords in Python."""
+    """Base class of all errors of optsum; messages name options as flags on the command line, keywords in Python."""
 
     def __str__(self) -> str:
         return spoken(super().__str__())
 
 
 def spoken(text: str) -> str:
-    """Return a message in which flags (``--stem``, ``--stemmer=NAME``) have the names of the interface in use."""
+    """Return a message with each flag (``--stem``, ``--stemmer=NAME``) written as in the interface in use."""
     in_flags = os.environ.get(_SPEAKS) == "flags"
 
     def option(flag: re.Match[str]) -> str:
@@ -70,11 +68,11 @@ class UnknownNameError(OptionError, LookupError):
 
 
 class UnsupportedError(OptsumError, TypeError):
-    """An unsupported combination, such as a strategy and a problem without the ability that it needs."""
+    """An unsupported combination, such as a strategy with a problem that lacks a capability the strategy needs."""
 
 
 class BackendError(OptsumError, RuntimeError):
-    """A solver that is missing, unlicensed, too small for the instance, or whose answer fails re-scoring."""
+    """A solver that is missing or unlicensed, cannot take so large an instance, or gave a wrong answer."""
 
 
 class ExecutorError(OptsumError, RuntimeError):
@@ -85,7 +83,7 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> UnknownNameEr
     """Build (not raise) the error for an unknown name.
 
     `kind`: the kind of name, in the singular: "tokenizer", "metric". `name`: the unknown name. `known`: every existing
-    name; similar ones are suggested first. The caller raises the result.
+    name; the message suggests similar ones first.
     """
     from difflib import get_close_matches
 
@@ -98,7 +96,7 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> UnknownNameEr
 
 
 def describe(error: BaseException) -> str:
-    """Return a description of an error in one sentence, and log its traceback on the level "debug".
+    """Describe an error in one sentence, and log its traceback on the level "debug".
 
     Errors of optsum have their own sentence; any other exception is reported as a fault of optsum or of a plug-in.
     Ctrl-C is raised again.
@@ -123,9 +121,9 @@ def describe(error: BaseException) -> str:
 
 
 def behind(error: BaseException, kind: type[E], before: BaseException | None = None) -> E | None:
-    """Return an error itself, or its cause, if it is of a given kind; None otherwise.
+    """Return the first error of class `kind` among an error and its causes, contexts and groups; None if there is none.
 
-    `before`: an unrelated error that was being handled when the work began.
+    `before`: an unrelated error that was being handled when the work began; it is not searched.
     """
     waiting: list[BaseException | None] = [error]
     seen = {id(before)}  # chains of errors may have circles, and errors need not be hashable
@@ -145,7 +143,7 @@ _STANDARD: Final = os.path.split(os.__file__)[0]
 
 
 def _own_code(error: BaseException) -> str | None:
-    """Return the place in a user's own file that raised an exception; None if it is in installed code."""
+    """Return "function, file:line" of the user's code that optsum called and that raised; None for installed code."""
     first, trace = None, error.__traceback__
     while trace is not None:
         name = str(trace.tb_frame.f_globals.get("__name__"))
@@ -164,17 +162,17 @@ def _own_code(error: BaseException) -> str | None:
 
 
 _UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
-"""Unicode categories: control, format (zero width, direction of writing), half surrogate pairs, line breaks."""
+"""Unicode categories to escape: control, format (zero width, writing direction), lone surrogates, line breaks."""
 
 
 def visible(text: str, *, keep: str = "", pairs: bool = False) -> str:
-    r"""Return text that a terminal may show: control characters and invisible ones are escaped.
+    r"""Escape control characters and invisible ones, so that a terminal may show the text.
 
-    It is applied to all data before a terminal shows them: a name may contain a sequence that moves the cursor, or
-    reverses the text after it.
+    All data pass through here before a terminal shows them, because a name may contain a sequence that moves the cursor
+    or reverses the text after it.
 
-    `keep`: characters that stay, such as the line breaks of a text of several lines. `pairs`: escape like JSON, with
-    two escapes for a character beyond U+FFFF, so that JSON text stays equivalent.
+    `keep`: characters that are not escaped, such as the line breaks of a text of several lines. `pairs`: escape a
+    character beyond U+FFFF as a surrogate pair, so that escaped JSON still means the same.
 
     Examples
     --------
@@ -196,15 +194,15 @@ def visible(text: str, *, keep: str = "", pairs: bool = False) -> str:
 
 
 class VisibleFormatter(logging.Formatter):
-    """Format log records with control characters made visible; line breaks are kept."""
+    """Formatter of log records that escapes control characters but keeps line breaks."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the record as visible text."""
+        """Return the formatted record with control characters escaped."""
         return visible(super().format(record), keep="\n")
 
 
 def show_tracebacks() -> None:
-    """Print the tracebacks of this process on stderr."""
+    """Print all log messages of optsum on stderr from now on, among them the tracebacks that `describe` logs."""
     if not tracebacks_are_shown():
         handler = logging.StreamHandler()
         handler.setFormatter(VisibleFormatter())

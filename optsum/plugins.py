@@ -1,4 +1,4 @@
-"""Classes by name: built-ins loaded on demand, and third parties' classes from entry points."""
+"""Registries of classes by name: built-in ones, which are loaded on demand, and those of installed plug-ins."""
 
 from __future__ import annotations
 
@@ -40,12 +40,13 @@ _PLACE: Final = re.compile(r"(?:.+\.py|\w+(?:\.\w+)*):[A-Za-z_][\w.]*")
 
 
 class Registry(Generic[T]):
-    """Classes by name; or functions, of which a caller may also give its own.
+    """Classes of one kind by name, or functions of one kind, such as tokenizers.
 
-    `builtin`: name -> ``"module:attribute"``, or the function. `group`: entry-point group of third parties' classes. A
-    class with a name that is already taken is left out with a warning; one that cannot be imported is an error only
-    when it is used. `base`: ``"module:attribute"`` of the base class of all entries; None for functions. `families`:
-    prefix of names, such as ``pyomo:`` -> function that returns the class for the rest of a name.
+    `kind`: what an entry is, for messages: "strategy". `builtin`: name -> ``"module:attribute"``, or the function
+    itself. `group`: entry-point group of plug-ins. A plug-in whose name is taken is left out with a warning; one that
+    cannot be imported is an error only when it is used. `base`: ``"module:attribute"`` of the base class of all
+    entries; None for functions. `families`: prefix of names, such as ``pyomo:`` -> ``"module:attribute"`` of the
+    function that returns the class for the rest of a name.
     """
 
     def __init__(
@@ -60,7 +61,7 @@ class Registry(Generic[T]):
 
     @cached_property
     def _plugins(self) -> dict[str, EntryPoint]:
-        from importlib.metadata import entry_points  # the parser of mail, and metadata of every package
+        from importlib.metadata import entry_points  # slow to import, and it reads the metadata of every package
 
         found: dict[str, EntryPoint] = {}
         for entry in entry_points(group=self.group):
@@ -83,7 +84,7 @@ class Registry(Generic[T]):
         return iter(self.names())
 
     def load(self, name: str) -> type[T]:
-        """Return the class with a name."""
+        """Return the class or function of a name, a place (`is_place`) or an `OwnFunction`; `OptionError` if none."""
         if isinstance(name, OwnFunction):
             return name.function  # type: ignore[return-value]
         if name in self.builtin:
@@ -119,14 +120,14 @@ class Registry(Generic[T]):
         return checked
 
     def options_of(self, name: str) -> list[str]:
-        """Return the names of the options of a class: the fields of a dataclass."""
+        """Return the names of a class's options: its fields if it is a dataclass, otherwise none."""
         cls = self.load(name)
         return [item.name for item in fields(cls)] if is_dataclass(cls) else []
 
     def create(self, name: str, options: Mapping[str, Any], flags: Mapping[str, Any] | None = None) -> T:
-        """Create an instance with its options set.
+        """Create an instance of the class with a name, with its options set.
 
-        `options`: its own. `flags`: all options of a run, from which it takes those listed in its `flags`.
+        `options`: options of the class. `flags`: all options of a run; the class takes those in its attribute `flags`.
         """
         cls = self.load(name)
         flagged = {} if flags is None else {flag: flags[flag] for flag in getattr(cls, "flags", ())}
@@ -148,17 +149,17 @@ class Registry(Generic[T]):
 
 
 class OwnFunction(str):
-    """A function given by the caller, under the name that rows and messages use.
+    """The name that rows and messages use for a function given by the caller, together with the function.
 
-    Two are equal only if they have the same function, so that caches never mix them up. Other processes get the
-    function with the name.
+    Two are equal only if name and function are the same, so that caches never mix them up. When it is pickled, the
+    function is pickled with it.
     """
 
     function: Callable[..., Any]
     _sent: bytes | None
 
     def __new__(cls, name: str, function: Callable[..., Any]) -> Self:
-        """Name a function."""
+        """Create the name for a function."""
         own = super().__new__(cls, name)
         own.function = function
         own._sent = None
@@ -173,7 +174,7 @@ class OwnFunction(str):
     __hash__ = str.__hash__
 
     def sent(self) -> bytes:
-        """Return the pickled function, for another process."""
+        """Return the pickled function, to send it to another process."""
         if self._sent is None:
             from cloudpickle import dumps
 
@@ -194,18 +195,18 @@ class OwnFunction(str):
 def _received(name: str, sent: bytes) -> OwnFunction:
     import pickle
 
-    return OwnFunction(name, pickle.loads(sent))  # noqa: S301 - of the process that started this one
+    return OwnFunction(name, pickle.loads(sent))  # noqa: S301 - sent by the process that started this one
 
 
 def check_sent(values: Iterable[object]) -> None:
-    """Refuse functions of the caller's own that cannot be sent to other processes."""
+    """Refuse values that are functions of the caller and cannot be pickled for other processes."""
     for each in values:
         if isinstance(each, OwnFunction):
             each.sent()
 
 
 def named_function(function: Callable[..., Any]) -> str:
-    """Return the name of a function: its module path if other processes can import it, else an `OwnFunction`."""
+    """Return ``module:name`` of a function if other processes can import it so, otherwise an `OwnFunction`."""
     module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", type(function).__qualname__)
     if module is None or module == "__main__":
         return OwnFunction(_with_digest(f"{name}", function), function)
@@ -217,7 +218,7 @@ def named_function(function: Callable[..., Any]) -> str:
 
 
 def _with_digest(name: str, function: Callable[..., Any]) -> str:
-    """Return a name that changes with the function's code, but not with values that the code uses."""
+    """Return the name with a digest of the function's code; values of variables that the code uses do not count."""
     code = getattr(function, "__code__", None)
     if code is None:
         return name
@@ -226,17 +227,17 @@ def _with_digest(name: str, function: Callable[..., Any]) -> str:
 
 
 def is_place(name: str) -> bool:
-    """Return whether a name is the place of a class: ``FILE.py:Class`` or ``module.of.a.package:Class``."""
+    """Return whether a name is the place of an object: ``FILE.py:Class`` or ``module.of.a.package:Class``."""
     return _PLACE.fullmatch(name) is not None
 
 
 def place_of(plugin: type) -> str:
-    """Return the name under which a class in a module can be loaded."""
+    """Return the place ``module:Class`` from which `load_place` loads a class."""
     return f"{plugin.__module__}:{plugin.__qualname__}"
 
 
 def load_place(place: str) -> Any:
-    """Return the object at a place (`is_place`)."""
+    """Import and return the object at a place (`is_place`)."""
     home, _, name = place.rpartition(":")
     if not home.endswith(".py"):
         return attrgetter(name)(import_module(home))
@@ -250,11 +251,11 @@ def load_place(place: str) -> Any:
 
 
 _OWN: Final = "optsum_own_"
-"""Prefix of module names for single files; the path follows, so that other processes find the file by the name."""
+"""Prefix of the module name of a single file; the encoded path follows, so that other processes can import it."""
 
 
 class _OwnFiles:
-    """Finder of modules in single files, for `load_place` and for objects from another process."""
+    """Finder of the modules that `load_place` makes of single files, also for unpickling in another process."""
 
     @staticmethod
     def find_spec(name: str, path: object = None, target: object = None) -> ModuleSpec | None:
@@ -263,7 +264,7 @@ class _OwnFiles:
             return None
         file = os.fsdecode(bytes.fromhex(name.removeprefix(_OWN)))
         if (folder := str(Path(file).parent)) not in sys.path:
-            sys.path.append(folder)  # last: files beside it hide nothing that is installed
+            sys.path.append(folder)  # last, so that files in it hide no installed module
         return spec_from_file_location(name, file)
 
 
@@ -285,12 +286,12 @@ def _attribute(path: str) -> Any:
         ) from error
 
 
-_LARGEST: Final = 2**62  # Numbers beyond it would leave the range of the kernels' integers.
+_LARGEST: Final = 2**62  # Sums with larger numbers might overflow the 64-bit integers of the kernels.
 _KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text", NoneType: "nothing"}
 
 
 def _kind_wanted(value: object, hint: Any) -> str | None:
-    """Return the type of a field, if it is a simple one and `value` is not of it."""
+    """Return a description of the type `hint` if it is a simple type and `value` is not of it; None otherwise."""
     hints = get_args(hint) if get_origin(hint) in {Union, UnionType} else (hint,)
     words = []
     for each in hints:
@@ -299,7 +300,7 @@ def _kind_wanted(value: object, hint: Any) -> str | None:
         elif each in _KINDS:
             kinds = (int, float) if each is float else (each,)
             fits, word = isinstance(value, kinds) and (each is bool or not isinstance(value, bool)), _KINDS[each]
-            if fits and isinstance(value, int | float) and not -_LARGEST <= value <= _LARGEST:  # NaN is not either
+            if fits and isinstance(value, int | float) and not -_LARGEST <= value <= _LARGEST:  # true for NaN, too
                 fits, word = False, f"{word} from -2^62 to 2^62"
         else:
             return None
@@ -316,7 +317,7 @@ def _extension_names() -> set[str]:
 
 
 def __getattr__(name: str) -> Any:
-    """Return a class for extensions, as `optsum` offers it."""
+    """Return a public name of `optsum` that is meant for extensions."""
     if not name.startswith("_") and name in _extension_names():
         return getattr(import_module("optsum"), name)
     raise AttributeError(f"module 'optsum.plugins' has no attribute {name!r}")

@@ -1,6 +1,6 @@
-"""Names for strategies, formulations and backends.
+"""Registries of strategies, formulations and backends by name.
 
-The core refers to the other packages only through the strings below.
+The package `optsum` refers to the packages that implement them only through the strings below.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 DEFAULT_STRATEGY: Final = "auto"  # The strategy if none is named.
 DEFAULT_EXACT: Final = "branch-and-bound"
-"""The default strategy for exact tasks: all optima, the best value at every length."""
+"""The default strategy of functions that need an exact search: all optima, and the best value at every length."""
 
 DEFAULT_HEURISTIC: Final = "greedy"
-"""The heuristic with which others are compared; rows of a frontier have a field with its name."""
+"""The heuristic that results are compared with; a row of `optsum.frontier` has a field of this name."""
 
-CLIMBER: Final = "vns"  # The strategy that finds a first selection if a problem can only evaluate.
-BASELINES: Final = (DEFAULT_HEURISTIC, "lead", "random")  # Compared with an exact strategy if none are named.
-CERTIFIED: Final = ("root", "none")  # What can be said of a bound that is not a strategy's own.
+CLIMBER: Final = "vns"  # Finds a first selection of a problem that can only evaluate selections.
+BASELINES: Final = (DEFAULT_HEURISTIC, "lead", "random")  # Compared with an exact strategy if the user names none.
+CERTIFIED: Final = ("root", "none")  # Values of the option `bound` for strategies that compute no bound themselves.
 CERTIFICATE: Final = "optsum.solvers.certificate"
-"""The module that bounds the value of a problem for searches without a proof, with `prepare` and `certify`."""
+"""The module whose functions `prepare` and `certify` compute a bound for strategies that prove none."""
 
-PUBLIC_NAMES: Final[Mapping[str, str]] = {  # Public names of the other packages, as `optsum` offers them.
+PUBLIC_NAMES: Final[Mapping[str, str]] = {  # Public names of `optsum` that other packages define.
     "PYOMO_NEWER": "optsum.solvers.backends.pyomo:NEWER",
     "PYOMO_OLDER": "optsum.solvers.backends.pyomo:OLDER",
     "PyomoBackend": "optsum.solvers.backends.pyomo:PyomoBackend",

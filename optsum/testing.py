@@ -1,6 +1,6 @@
 """Conformance suites for third parties' problems, strategies, backends, tokenizers, stemmers and splitters.
 
-They need only Python and numpy; a failed check raises `ConformanceError`, an `AssertionError` whose message names the
+They need no framework for tests. A failed check raises `ConformanceError`, an `AssertionError` whose message names the
 instance.
 
 >>> from optsum.testing import check_strategy
@@ -56,35 +56,35 @@ __all__ = [
 
 
 KINDS: Final = (
-    "recall",  # extracts: several references, clipped, no minimum length
-    "window",  # the same with a minimum length, which may be out of reach
-    "compressive",  # parents, and occurrences that several units decide, some vetoed
-    "joined",  # recall or F1 with n-grams across the ends of sentences: seams that every unit between vetoes
-    "cover",  # the shortest selection that reaches every feature, by alternatives
-    "precision",  # a linear denominator, which may start below 0
+    "recall",  # extracts: clipped counts in several references, without a minimum length
+    "window",  # recall with a minimum length, which no selection may reach
+    "compressive",  # units with parents, and occurrences that need several units or exclude some
+    "joined",  # recall or F1 with n-grams across sentence ends, which need two units and exclude all between them
+    "cover",  # the shortest selection that contains an alternative for every feature
+    "precision",  # a linear denominator, whose constant may be negative
     "f1",  # a linear denominator with a constant
-    "set",  # a denominator that is a coverage itself
-    "sum",  # a weighted sum of ratios, anything in them
-    "product",  # a weighted geometric mean of ratios, anything in them
-    "sided",  # any of those before, with side constraints
-    "huge",  # products beyond 64 bits
+    "set",  # a denominator that counts each feature once
+    "sum",  # a weighted sum of ratios of every kind
+    "product",  # a weighted geometric mean of ratios of every kind
+    "sided",  # any of the kinds before, with side constraints
+    "huge",  # values whose products exceed 64 bits
 )
-"""Kinds of `random_coverage` on which every strategy is checked."""
+"""The kinds of `random_coverage` on which every strategy is checked."""
 
 HARMONIC: Final = "harmonic"
-"""A further kind: a weighted harmonic mean of ratios, one with a varying denominator, like F1 of similarity."""
+"""One more kind of `random_coverage`: a weighted harmonic mean of ratios of which one has a varying denominator."""
 
 
 def random_coverage(rng: np.random.Generator, *, kind: str = "recall", units: int = 7) -> Coverage:
-    """Return a random instance.
+    """Return a random instance of the normal form.
 
     It may have duplicate and zero-length units, units without features, repeated occurrences, features without gain, no
-    units or features, and limits that nothing or everything fits.
+    units or features, and limits that no selection or every selection satisfies.
 
     Parameters
     ----------
     rng : numpy.random.Generator
-        The same state gives the same instance.
+        Source of randomness; the same state gives the same instance.
     kind : str
         One of `KINDS`, or "harmonic".
     units : int
@@ -93,7 +93,7 @@ def random_coverage(rng: np.random.Generator, *, kind: str = "recall", units: in
     Raises
     ------
     OptionError
-        For another kind.
+        If `kind` is none of these.
     """
     if kind not in {*KINDS, HARMONIC}:
         raise OptionError(f"There is no kind of instance {kind!r}: use {', '.join(KINDS)}.")
@@ -108,7 +108,7 @@ class _Draw:
         self.lengths = [self.below(10) for _ in range(n)]
         self.rows = [self.row() for _ in range(n)]
         for unit in range(1, n):
-            if self.rng.random() < 0.15:  # the same sentence in another document
+            if self.rng.random() < 0.15:  # a duplicate, such as the same sentence in another document
                 twin = self.below(unit)
                 self.lengths[unit], self.rows[unit] = self.lengths[twin], dict(self.rows[twin])
 
@@ -120,7 +120,7 @@ class _Draw:
         return {int(feature): 1 + self.below(3) for feature in held}
 
     def gains(self, scale: int = 1) -> list[list[int]]:
-        """Return gain tables of clipped counts in one to four references."""
+        """Return the gain of each copy of each feature, for clipped counts in one to four random references."""
         references = [[self.below(4) for _ in range(self.features)] for _ in range(1 + self.below(4))]
         return [
             [scale * sum(count >= copy for count in counts) for copy in range(1, max(counts) + 1)]
@@ -145,7 +145,7 @@ class _Draw:
         return tuple(made)
 
     def sides(self) -> tuple[Row, ...]:
-        """Return rows that everything, something or nothing satisfies, over any units; most with equal coefficients."""
+        """Return random side constraints over some units, which all, some or no selections satisfy."""
         made = []
         for _ in range(1 + self.below(3)):
             units = tuple(sorted(self.rng.permutation(self.n)[: self.below(self.n + 1)].tolist()))
@@ -153,7 +153,7 @@ class _Draw:
             numbers = tuple(1 + self.below(most) for _ in units)
             low = self.below(sum(numbers) // 2 + 1) * self.below(2)
             high = None if self.below(3) == 0 else self.below(sum(numbers) + 1)
-            if units and self.below(3) == 0:  # some ask for others
+            if units and self.below(3) == 0:  # negative coefficients, as in "unit 1 only with unit 2"
                 numbers = tuple(number * (1, -1)[self.below(2)] for number in numbers)
                 low, high = (-self.below(4), None) if self.below(2) else (-(2**40), 1 - self.below(3))
             made.append(Row(units, numbers, low, high, "random"))
@@ -175,7 +175,7 @@ class _Draw:
         }
         if kind in makers:
             return makers[kind]()
-        # Beyond 64 bits: by the weights, by the constants, or by a large recall denominator alone.
+        # The kind "huge": products exceed 64 bits by weights, by powers, or by the denominator of recall.
         match self.below(3):
             case 0:
                 return self.ratios(Combination.SUM, 2**40, 2**20)
@@ -192,14 +192,14 @@ class _Draw:
         extra: dict[str, Any] = self.limits(minimum=kind == "window")
         if kind == "compressive":
             extra |= {"parents": self.parents(), "joints": self.joints()}
-        elif self.below(4) == 0:  # units that are worth something by themselves
+        elif self.below(4) == 0:  # units with a gain of their own
             mass = [[self.below(3) for _ in range(self.n)], [0] * self.n]
             extra["mass"] = mass
             total += sum(mass[0])
         return self.coverage(gains, constants=(self.below(2), max(1, total)), **extra)
 
     def joined(self) -> Coverage:
-        """Count n-grams across seams like any other; a text of w words has w - 1 bigrams."""
+        """Return an instance of the kind "joined", in which a text of w words has w - 1 bigrams."""
         f1 = self.below(2) == 1
         gains = self.gains(2 if f1 else 1)
         seams = [
@@ -218,7 +218,7 @@ class _Draw:
         rows: list[dict[int, int]] = [{} for _ in range(self.n)]
         joints = []
         for feature in range(self.features):
-            for _ in range(1 + self.below(3) if self.below(12) else 0):  # now and then a feature out of reach
+            for _ in range(1 + self.below(3) if self.below(12) else 0):  # sometimes no unit has the feature
                 wanted = self.rng.permutation(self.n)[: 1 + self.below(3)].tolist()
                 if len(wanted) == 1:
                     rows[wanted[0]][feature] = 1 + self.below(2)
@@ -235,7 +235,7 @@ class _Draw:
         return self.coverage(gains, constants=(0, total), mass=mass, **self.limits(self.below(3) == 0))
 
     def set_counts(self) -> Coverage:
-        """Count every n-gram once: those of the reference in the numerator, all of the summary's in the denominator."""
+        """Return an instance that counts each n-gram once: shared ones in the numerator, all in the denominator."""
         in_reference = [self.below(2) for _ in range(self.features)]
         number = [feature + sum(in_reference[:feature]) for feature in range(self.features)]
         rows = [
@@ -243,7 +243,7 @@ class _Draw:
             for row in self.rows
         ]
         slots = [slot for held in in_reference for slot in ([1, 0] if held else [1])]
-        double = 1 + self.below(2)  # 2: F1, over the reference's n-grams as well
+        double = 1 + self.below(2)  # 1 for precision; 2 for F1, whose denominator adds the reference's n-grams
         gains = [[double] if slot == 0 else [1] for slot in slots]
         constants = (0, 0) if double == 1 else (0, sum(in_reference))
         return Coverage.of(
@@ -276,12 +276,12 @@ class _Draw:
 class OwnMetric(Problem):
     """A problem that implements only `evaluate`, like a user's own metric.
 
-    The objective is the number of different words of a selection minus the number of ``"bad"``, which is neither
+    The objective is the number of different words in a selection minus the number of words ``"bad"``; it is neither
     monotone nor in the normal form.
 
     Attributes
     ----------
-    words : one sequence of strings for each unit
+    words : for each unit, a sequence of str
     """
 
     words: Sequence[Sequence[str]]
@@ -293,12 +293,14 @@ class OwnMetric(Problem):
 
 
 def random_topic(rng: np.random.Generator, *, name: str = "random", sentences: int = 8) -> dict[str, Any]:
-    """Return a random topic in its JSON form, from a small vocabulary with many repetitions.
+    """Return a random topic in its JSON form, of few different words with many repetitions.
 
     Parameters
     ----------
+    rng : numpy.random.Generator
+        Source of randomness; the same state gives the same topic.
     name : str
-        Its id.
+        The id of the topic.
     sentences : int
         Largest number of sentences; some may be empty or repeated.
     """
@@ -315,15 +317,15 @@ def random_topic(rng: np.random.Generator, *, name: str = "random", sentences: i
     return {"id": name, "documents": [texts[:cut], texts[cut:]], "references": references}
 
 
-# The truth about a small problem, from `Problem.evaluate` alone, and how a check against it fails.
+# The optimum of a small problem by enumeration, which calls only `Problem.evaluate`, and the error of failed checks.
 
 
 class ConformanceError(AssertionError):
-    """A problem or a strategy violates its contract; the message names the instance."""
+    """A problem, strategy, backend or text function violates its interface; the message names the instance."""
 
 
 def expect(holds: object, where: str, sentence: str) -> None:
-    """Fail unless `holds`. `where`: the instance, to reproduce it. `sentence`: the violation."""
+    """Raise `ConformanceError` unless `holds`; `where`: the instance, to reproduce it; `sentence`: what is wrong."""
     if not holds:
         raise ConformanceError(f"{where}: {sentence}")
 
@@ -340,9 +342,9 @@ class Enumeration:
     best : Key or None
         The optimal objective; None if nothing is feasible.
     optima : list of Selection
-        Every optimal selection, perhaps the empty one; by size, then by units.
+        Every optimal selection, by size and then by units; the empty one may be among them.
     feasible : int
-        Number of feasible selections, perhaps with the empty one.
+        Number of feasible selections, including the empty one if it is feasible.
     """
 
     best: Key | None
@@ -356,7 +358,7 @@ def selections(size: int) -> Iterator[Selection]:
 
 
 def brute_force(problem: Problem) -> Enumeration:
-    """Evaluate all ``2 ** problem.size`` selections.
+    """Return the optimum, all optimal selections and the number of feasible ones, by evaluating all 2^n selections.
 
     Raises
     ------
@@ -389,21 +391,22 @@ def check_problem(problem: Problem, *, name: str = "problem", seed: int = 0) -> 
 
     * evaluation: a selection always has the same value; values are ordered like keys; nothing is feasible outside the
       length limits;
-    * moves: each flips distinct existing units; every unit can be reached; in the normal form only limits may be
-      violated (no move drops just a parent);
-    * repair: the result keeps the length limits (in the normal form all limits), or equals the input;
-    * a normal form: the incremental state equals fresh evaluation after random flips;
+    * moves: each flips distinct existing units; from every selection, each unit is in some move; in the normal form, a
+      move from a selection that violates only limits leads to another such one (no move drops only a parent);
+    * repair: the result satisfies the length limits (in the normal form all limits), or equals the input;
+    * normal form: after random flips, the incremental state equals a fresh evaluation;
     * bound: no feasible selection exceeds it;
     * linear model: it has the enumerated optimum, and agrees with `Problem.evaluate` at single selections;
-    * an undeclared capability raises `UnsupportedError`.
+    * a capability that is not declared raises `UnsupportedError`.
 
     Problems of up to 12 units are enumerated; larger ones are sampled.
 
     Parameters
     ----------
     problem : Problem
+        The problem to check.
     name : str
-        Name of the problem in failures.
+        Name of the problem in messages.
     seed : int
         Seed of the samples.
 
@@ -497,7 +500,7 @@ def _only_limits(problem: Problem, selection: Selection) -> bool:
 
 
 def _check_moves(problem: Problem, sample: list[Selection], where: str) -> None:
-    limited = problem.sense is Sense.MAXIMIZE and problem.can(Capability.COVERAGE)  # others have limits of any kind
+    limited = problem.sense is Sense.MAXIMIZE and problem.can(Capability.COVERAGE)  # others may have further limits
     for selection in sample:
         closed = limited and _only_limits(problem, selection)
         touched: set[int] = set()
@@ -527,8 +530,8 @@ def _check_bound(
     problem: Problem, evaluations: dict[Selection, Evaluation], truth: Enumeration | None, where: str
 ) -> None:
     bound = problem.root_bound()
-    expect(bound is not None, where, "it declares a bound and returns none, with all the time there is.")
-    assert bound is not None  # noqa: S101 - just expected
+    expect(bound is not None, where, "it declares a bound, but root_bound returns none without a time limit.")
+    assert bound is not None  # noqa: S101 - for the type checker
     exact = isinstance(bound, Rational) or all(not isinstance(e.key, Fraction) for e in evaluations.values())
     expect(exact, where, f"the bound {bound!r} is a float where objectives are exact.")
     for selection, evaluation in evaluations.items():
@@ -540,13 +543,13 @@ def _check_bound(
 
 
 _TOLERANCE = 1e-5
-_NEGLIGIBLE = 1e-9  # Relative; floating point is all that separates the two sides.
+_NEGLIGIBLE = 1e-9  # Relative difference that rounding of floating-point numbers explains.
 
 
 def check_linear_model(
     problem: Problem, evaluations: dict[Selection, Evaluation], truth: Enumeration | None, where: str
 ) -> None:
-    """Check that the model has the problem's optimum and, with the units fixed, the value of feasible selections."""
+    """Check that a linear model has the true optimum and, with units fixed, the value of each selection."""
     model = problem.linear_model
     expect(model.units == problem.size, where, "the linear model has another number of units.")
     expect(bool(model.integral[: model.units].all()), where, "a unit of the linear model is not integral.")
@@ -588,7 +591,7 @@ _FLIPS = 60
 
 
 def check_states(problem: Problem, rng: np.random.Generator, where: str) -> None:
-    """Flip random units, and compare the whole state with a fresh evaluation; beyond 64 bits there is no state."""
+    """Flip random units, and compare the state of the kernels with fresh evaluations, unless values exceed 64 bits."""
     from optsum.coverage.state import CHOSEN, LENGTH, MISSING, arrays_of, empty_state, flip, true_totals, value_pair
 
     instance = problem.coverage
@@ -607,7 +610,7 @@ def check_states(problem: Problem, rng: np.random.Generator, where: str) -> None
         evaluation = problem.evaluate(selection)
         expect(evaluation.violation == violation, where, f"{text}: evaluate and the independent scorer disagree.")
         kept = true_totals(arrays, state).tolist()
-        if instance.constant_denominator:  # 1 in the arrays
+        if instance.constant_denominator:  # the kernels use 1 instead
             kept[1] = totals[1]
         expect(tuple(kept) == totals, where, f"{text} has the totals {kept} instead of {totals}.")
         expect(int(state.scalars[LENGTH]) == length, where, f"{text} has another length than {length}.")
@@ -623,7 +626,7 @@ def check_states(problem: Problem, rng: np.random.Generator, where: str) -> None
             old_value, old_key = before
             key_change = evaluation.key - old_key
             change = (old_value - value) if covering else (value - old_value)
-            expect((change > 0) - (change < 0) == (key_change > 0) - (key_change < 0), where, f"{text}: order is lost.")
+            expect((change > 0) - (change < 0) == (key_change > 0) - (key_change < 0), where, f"{text}: wrong order.")
         before = value, evaluation.key
         if problem.size == 0:
             return
@@ -644,29 +647,28 @@ def check_strategy(
     problems: Mapping[str, Problem] | None = None,
     **options: Any,
 ) -> None:
-    """Check a strategy.
-
-    It is checked on empty, single-unit, tied and infeasible instances, on random ones of every kind, and on a user's
-    own metric:
+    """Check a strategy on empty, single-unit, tied and infeasible instances, random ones, and an own metric.
 
     * an unsupported problem raises `UnsupportedError` before anything is evaluated;
-    * reported selections are feasible, have the problem's value, and are never better than the true optimum;
-    * "optimal" and "infeasible" are true, and reported by exact strategies only, whenever they complete;
+    * reported selections are feasible, have the stated value, and are not better than the true optimum;
+    * "optimal" and "infeasible" are true; an exact strategy reports one of them if it completes, others never do;
     * the true optimum exceeds no bound;
     * the trace improves step by step and ends with the result, which can be converted to JSON and back;
     * the same seed gives the same result, and the problem is not changed;
-    * tiny limits, a target, a gap, Ctrl-C and a callback end the search cleanly, with the right termination.
+    * tiny limits, a target, a gap, Ctrl-C and a callback end the search with the right termination.
 
     Parameters
     ----------
     strategy : str or Strategy
-        A name with its `options`, or a strategy.
+        The name of a strategy, or a strategy.
     instances : int
-        Random instances of each kind.
+        Number of random instances of each kind.
     seed : int
         Seed of the first instance of each kind; following instances use the following seeds.
     problems : mapping of name to Problem, optional
         More problems to try, of at most 14 units, such as those of a third party's formulation.
+    **options
+        Options of the strategy that is named.
 
     Raises
     ------
@@ -726,7 +728,7 @@ def _check_served(strategy: Strategy, problem: Problem, seed: int, where: str) -
     try:
         result = search(problem, strategy, seed=seed)
     except UnsupportedError as error:
-        raise ConformanceError(f"{where}: accept lets it pass, but the search refuses it ({error})") from error
+        raise ConformanceError(f"{where}: accept does not refuse it, but the search does ({error})") from error
     check_claims(strategy, problem, result, truth, where)
     done = result.termination is Termination.COMPLETED
     expect(done, where, f"without limits it ended with {result.termination.value}.")
@@ -740,7 +742,7 @@ def _check_served(strategy: Strategy, problem: Problem, seed: int, where: str) -
 
 
 _essence = attrgetter(*("status", "termination", "objective_exact", "bound_exact", "selection", "evaluations", "nodes"))
-"""Return the parts of a result that must not differ between runs."""
+"""Function that returns the parts of a result that must be equal in all runs with the same seed."""
 
 
 def _check_limits(strategy: Strategy, problem: Problem, truth: Enumeration, where: str) -> None:
@@ -763,8 +765,8 @@ def _check_limits(strategy: Strategy, problem: Problem, truth: Enumeration, wher
         try:
             result = search(problem, strategy, limits)
         except UnsupportedError:
-            refusable = limits.nodes is not None or limits.gap is not None  # not every solver has them
-            expect(refusable, text, "the limit is refused, which is for node limits and gaps alone.")
+            refusable = limits.nodes is not None or limits.gap is not None  # some solvers do not have these limits
+            expect(refusable, text, "the limit is refused; only node limits and gaps may be refused.")
             continue
         check_claims(strategy, problem, result, truth, text)
         fine = result.termination in allowed
@@ -788,7 +790,7 @@ def _check_interrupt(strategy: Strategy, problem: Watched, truth: Enumeration, w
         expect(result.termination is expected, text, f"it ended with {result.termination.value}.")
         check_claims(strategy, watched(problem.instance), result, truth, text)
         if interrupted and allowed == 0:
-            later = {tuple(call) for call in copy.calls[1:]}  # a first selection may be looked for afterwards
+            later = {tuple(call) for call in copy.calls[1:]}  # a starting selection may be found after the interrupt
             held = result.selection is None or result.selection in later
             expect(held, text, "it has a selection that was never evaluated.")
 
@@ -798,7 +800,7 @@ class Watched(CoverageProblem):
     """A `CoverageProblem` that records every selection it evaluates."""
 
     calls: list[Selection] = field(default_factory=list)
-    interrupt_after: int | None = None  # Raise `KeyboardInterrupt` once, at the evaluation after so many.
+    interrupt_after: int | None = None  # Number of evaluations after which the next one raises `KeyboardInterrupt`.
 
     def evaluate(self, selection: Selection) -> Evaluation:
         self.calls.append(selection)
@@ -808,12 +810,12 @@ class Watched(CoverageProblem):
 
 
 def watched(instance: Coverage, *, interrupt_after: int | None = None) -> Watched:
-    made: Any = Watched.of(instance)  # of the class that it is asked of
+    made: Any = Watched.of(instance)  # a `Watched`, though annotated as its base class
     return cast("Watched", dataclasses.replace(made, interrupt_after=interrupt_after))
 
 
 def fingerprint(problem: Problem) -> tuple[object, ...]:
-    """Return all data of a problem, so that a change shows."""
+    """Return all data of a problem in a form that differs after any change."""
     owner = problem.coverage if isinstance(problem, CoverageProblem) else problem
     values = [getattr(owner, item.name) for item in dataclasses.fields(owner)]
     limits = (problem.lengths, problem.min_length, problem.max_length, problem.sense)
@@ -895,24 +897,24 @@ _UNKNOWN = "no_solver_has_an_option_of_this_name"
 
 
 def check_backend(name: str, *, instances: int = 3, seed: int = 0) -> None:
-    """Check a backend that is installed.
+    """Check an installed backend.
 
     * every final status of its interface is declared;
-    * optima, in both senses, equal those of the enumeration, and no bound is worse than the optimum;
-    * infeasible instances, and those without variables, are recognised;
-    * a time limit ends it in time, with or without an incumbent, and with a bound that its incumbent does not exceed;
-    * undeclared limits are refused; declared ones are kept, and the result names the one that was reached;
+    * optima of problems that maximize or minimize equal the enumerated ones, and the optimum exceeds no bound;
+    * infeasible instances, and instances without variables, are recognised;
+    * a time limit ends it in time, and no selection exceeds the bound that it states then;
+    * limits that are not declared are refused; declared ones are obeyed, and the result names the one that was reached;
     * an unknown option is refused; threads and a start are accepted if they are declared;
     * the same seed gives the same result.
 
     Parameters
     ----------
     name : str
-        As in ``--backend``.
+        Its name for ``--backend``.
     instances : int
-        Random instances of each kind.
+        Number of random instances of each kind.
     seed : int
-        Seed of the first instance.
+        Seed of the first instance of each kind.
 
     Raises
     ------
@@ -996,12 +998,12 @@ def _check_optimum(name: str, where: str, problem: Problem) -> bool:
 
 
 def _check_sides(problem: Problem, outcome: RawOutcome, best: Any, where: str) -> None:
-    """Fail if the optimum or the solver's own answer exceeds the bound, or if that answer violates a limit."""
+    """Check a solver's answer: its selection is feasible, its objective true, and its bound above what is known."""
     model, sign = problem.linear_model, 1 if problem.sense is Sense.MAXIMIZE else -1
     held = best
 
     def above(claimed: float, key: Any) -> float:
-        """Return by how much a claim exceeds a value, as a share of it."""
+        """Return how much better a claimed value is than the true one, as a share of the latter."""
         worth = float(Fraction(key) * model.denominator - model.offset)
         return sign * (claimed - worth) / max(1.0, abs(worth))
 
@@ -1035,17 +1037,17 @@ def _check_options(name: str, problem: Problem) -> None:
             _backend(name).solve(problem, Limits(**{what: limit}), 0)
         except UnsupportedError:
             continue
-        expect(False, name, f"it declares no limit {what}, and takes it.")
+        expect(False, name, f"it accepts the limit {what}, which it does not declare.")
     try:
         outcome = _backend(name).solve(problem, Limits(**kept), 0)
     except UnsupportedError as error:
-        expect(False, name, f"it declares the limits {', '.join(kept)}, and refuses one: {error}")
+        expect(False, name, f"it refuses one of the limits {', '.join(kept)}, which it declares: {error}")
     else:
         expect(outcome.optimal, name, f"limits that are not reached end it with {outcome.native!r}.")
 
 
 def _hard() -> Iterator[tuple[Problem, Problem]]:
-    """Yield for each goal a problem that takes long, and a similar one that takes less."""
+    """Yield for maximization, then for minimization, a problem that takes a solver long and a similar, quicker one."""
     yield CoverageProblem.of(hard_instance()), CoverageProblem.of(hard_instance(units=50))
     covers: list[Problem] = []
     for size in (700, 100):
@@ -1056,7 +1058,7 @@ def _hard() -> Iterator[tuple[Problem, Problem]]:
 
 
 def hard_instance(units: int = 400) -> Coverage:
-    """Return a recall instance that keeps a MILP solver busy for a while."""
+    """Return an instance of recall that takes a MILP solver seconds or more."""
     rng = np.random.default_rng(0)
     return Coverage.of(
         rng.integers(20, 60, units).tolist(),
@@ -1070,7 +1072,7 @@ def hard_instance(units: int = 400) -> Coverage:
 def _check_time(name: str, problem: Problem) -> None:
     if _backend(name).declaration.names.time is None:
         return
-    reached = search(problem, "greedy").key  # no bound may lie below it, whether the solver has an incumbent or not
+    reached = search(problem, "greedy").key  # no valid bound is exceeded by it
     for seconds in (0.01, 0.4):
         where = f"{name} at a time limit of {seconds} s"
         outcome = _backend(name).solve(problem, Limits(time_s=seconds), 0)
@@ -1086,7 +1088,7 @@ def _check_time(name: str, problem: Problem) -> None:
 
 def _check_others(name: str, problem: Problem) -> None:
     names = _backend(name).declaration.names
-    timed = 30.0 if names.time is not None else None  # so that a busy machine is no time limit
+    timed = 30.0 if names.time is not None else None  # long enough for a busy machine
     if names.nodes is not None:
         result = search(problem, "milp", Limits(nodes=1, time_s=timed), backend=name)
         allowed = {Termination.NODE_LIMIT, Termination.COMPLETED}
@@ -1106,19 +1108,20 @@ _BLANKS: Final = (" ", " ", " ", "  ", "\t", "\n", "\u00a0", "\n\n")
 
 
 def check_tokenizer(tokenizer: str | Callable[..., Any], texts: Sequence[str] = (), *, seed: int = 0) -> None:
-    """Check that a tokenizer depends only on the text, and returns strings.
+    """Check that the tokens of a text depend only on the text, and are strings.
 
-    The same text must have the same tokens each time, in every order of texts; no text may be an error, including the
-    empty one, blanks and half surrogate pairs; other processes must get the same tokens, or refuse the function with a
-    message; returned lists must not change afterwards, and changing them must not change later answers.
+    The same text must have the same tokens each time, in every order of texts. No text may raise an error, including
+    the empty one, blanks and lone surrogates. Other processes must compute the same tokens, or refuse the function with
+    a message. Changing a list of tokens must not change later answers.
 
     Parameters
     ----------
     tokenizer : str or callable
-        As for ``--tokenizer``.
+        A name as for ``--tokenizer``, or a function.
     texts : sequence of str, optional
-        Further texts besides those of the suite.
+        Texts to try besides those of the suite.
     seed : int
+        Seed of the random texts of the suite.
 
     Raises
     ------
@@ -1136,14 +1139,16 @@ def check_tokenizer(tokenizer: str | Callable[..., Any], texts: Sequence[str] = 
 
 
 def check_stemmer(stemmer: str | Callable[[str], Any], words: Sequence[str] = (), *, seed: int = 0) -> None:
-    """Check that a stemmer depends only on the word, and returns a string.
+    """Check that the stem of a word depends only on the word, and is a string.
 
     Parameters
     ----------
     stemmer : str or callable
-        As for ``--stemmer``.
-    words, seed
-        As `texts` and `seed` of `check_tokenizer`.
+        A name as for ``--stemmer``, or a function.
+    words : sequence of str, optional
+        Words to try besides those of the suite.
+    seed : int
+        Seed of the random words of the suite.
 
     Raises
     ------
@@ -1164,18 +1169,20 @@ def check_stemmer(stemmer: str | Callable[[str], Any], words: Sequence[str] = ()
 def check_splitter(
     splitter: str | Callable[..., Any], texts: Sequence[str] = (), *, language: str = "en", seed: int = 0
 ) -> None:
-    """Check that a splitter depends only on the text, and loses nothing of it.
+    """Check that the sentences of a text depend only on the text, and lose nothing of it.
 
     In addition to the checks of `check_tokenizer`, the joined sentences must equal the text, except for white space.
 
     Parameters
     ----------
     splitter : str or callable
-        As for ``--splitter``.
+        A name as for ``--splitter``, or a function.
+    texts : sequence of str, optional
+        Texts to try besides those of the suite.
     language : str
-        The language, if the splitter needs one.
-    texts, seed
-        As of `check_tokenizer`.
+        The language of the texts, if the splitter needs it.
+    seed : int
+        Seed of the random texts of the suite.
 
     Raises
     ------
@@ -1206,7 +1213,6 @@ def _texts(own: Sequence[str], seed: int) -> list[str]:
 
 
 def _check_lists(what: str, function: Callable[[Any], list[str]], texts: Sequence[str]) -> None:
-    """Check that the same text has the same answer, in any order of texts."""
     try:
         first = [function(text) for text in texts]
         kept = [list(found) for found in first]
@@ -1221,11 +1227,11 @@ def _check_lists(what: str, function: Callable[[Any], list[str]], texts: Sequenc
 
 
 def _check_sent(name: str, ask: Callable[[str], Any], own: Any = None) -> None:
-    """Check that another process finds the function, or that it is refused with a message."""
+    """Check that a function gives the same answer in another process, or is refused with a message."""
     given = own if isinstance(own, str) else name
     try:
-        again = pickle.loads(pickle.dumps(given))  # noqa: S301 - its own
-    except OptsumError:  # which is the sentence
+        again = pickle.loads(pickle.dumps(given))  # noqa: S301 - pickled in the same line
+    except OptsumError:  # refused with a message
         return
     if hasattr(given, "function") and again == given:
         return

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-LARGEST: Final = 2**62  # Whole numbers beyond it would leave too little room in 64-bit integers.
+LARGEST: Final = 2**62  # Sums with larger numbers might overflow 64-bit integers.
 
 
 def whole(
@@ -24,8 +24,8 @@ def whole(
     """Return a number as a Python integer.
 
     `value`: an integer of Python or numpy, or another real number that is whole, such as 3.0 or ``Fraction(6, 2)``.
-    `what`: the subject of the message: "The length of unit 3". `least`, `most`: the allowed range; by default without
-    lower limit. `error`: the exception to raise.
+    `what`: the subject of the message: "The length of unit 3". `least`, `most`: the allowed range; without `least`, its
+    lower end is ``-most``. `error`: the exception to raise if the number is not whole, or outside the range.
     """
     if type(value) is not int:
         value = _exact(value, what, error)
@@ -43,7 +43,7 @@ def _exact(value: object, what: str, error: type[OptsumError]) -> int:
         value = value[()]
     if isinstance(value, bool | np.bool_):
         raise error(f"{what} is {bool(value)}; give a whole number, 0 or 1 if that is meant.")
-    is_time = isinstance(value, np.timedelta64)  # which numpy takes for a whole number
+    is_time = isinstance(value, np.timedelta64)  # numpy makes it a subclass of its integers
     if is_time or not isinstance(value, Real | Decimal):
         raise error(f"{what} is {value!r:.40}; give a whole number.")
     if isinstance(value, Integral):
@@ -60,7 +60,7 @@ def _exact(value: object, what: str, error: type[OptsumError]) -> int:
 
 def whole_numbers(values: object, what: str, **range_: Any) -> tuple[int, ...]:
     """Return numbers as a tuple of integers; `what`: their name in messages, {} for the position: "Length {}"."""
-    if not isinstance(values, tuple | list):  # which need no numpy: `optsum --help` makes some, and loads none
+    if not isinstance(values, tuple | list):  # for those, numpy is not imported, which keeps `optsum --help` quick
         import numpy as np
 
         if isinstance(values, np.ndarray):
@@ -78,7 +78,7 @@ def whole_numbers(values: object, what: str, **range_: Any) -> tuple[int, ...]:
 def whole_array(values: Any, what: str, *, ndim: int = 1, **range_: Any) -> NDArray[np.int64]:
     """Return numbers as an array of 64-bit integers; a given array of this type is not copied.
 
-    `ndim`: its required number of dimensions.
+    `what`, `range_`: as in `whole_numbers`. `ndim`: the required number of dimensions.
     """
     import numpy as np
 
@@ -99,11 +99,11 @@ def _made(values: Any, what: str, **range_: Any) -> NDArray[np.int64]:
         if values.dtype.kind == "i" or not values.size:
             return values.astype(np.int64)
         shape: tuple[int, ...] = values.shape
-        plain = values.dtype.kind == "u" or values.dtype == np.float64  # 1.9 of others is said as it was written
+        plain = values.dtype.kind == "u" or values.dtype == np.float64  # other types keep their notation for messages
         flat = values.reshape(-1).tolist() if plain else list(values.reshape(-1))
     else:
         is_list = isinstance(values, Iterable) and not isinstance(values, str | bytes)
-        rows = list(values if is_list else whole_numbers(values, what, **range_))  # which refuses what is no list
+        rows = list(values if is_list else whole_numbers(values, what, **range_))  # raises the error for a non-list
         if rows and all(isinstance(row, Iterable) and not isinstance(row, str | bytes) for row in rows):
             nested = [whole_numbers(row, what, **range_) for row in rows]
             if len(set(map(len, nested))) > 1:

@@ -1,1 +1,1 @@
-"""The classes that third parties implement and receive: strategies, backends, runs and results."""
+"""The classes that plug-ins implement or use: strategies, backends, runs and results."""

@@ -1,4 +1,4 @@
-"""The contract of a MILP backend."""
+"""The interface that a solver of integer programs (MILP) implements: `Backend`, and the classes that it uses."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ from optsum.system.clock import Limits, Termination
 from optsum.system.processes.supervised import ask, find_program
 from optsum.whole import whole
 
-_ANSWERS_S: Final = 10.0  # Seconds within which a program must tell its version.
-_MOST_NODES: Final = 2**31 - 1  # Solvers count them so.
-_NO_NUMBER: Final = 1e30  # Solvers mean infinity by it.
+_ANSWERS_S: Final = 10.0  # Seconds within which a program must print its version.
+_MOST_NODES: Final = 2**31 - 1  # The largest node limit of solvers that count in 32 bits.
+_NO_NUMBER: Final = 1e30  # Solvers state at least this absolute value for infinity.
 
 
 class Ending(Enum):
-    """Meaning of a solver's own status."""
+    """The meaning of a solver's own status."""
 
     OPTIMAL = "optimal"
-    """Proven optimal, or within the requested gap."""
+    """The selection is proven optimal, or within the requested gap."""
     INFEASIBLE = "infeasible"
-    """Also "infeasible or unbounded": no program here is unbounded, because every variable has two bounds."""
+    """Infeasible, or "infeasible or unbounded", as every variable has two bounds, so no program is unbounded."""
     TIME = "time limit"
     NODES = "node limit"
     MEMORY = "memory limit"
     LIMIT = "a limit"
-    """A limit that was set; the solver does not say which."""
+    """A limit was reached, and the solver does not say which."""
     INTERRUPTED = "interrupted"
     FAILED = "failed"
-    """No claim is made."""
+    """The solver failed, and claims nothing."""
 
     def termination(self, limits: Limits, seconds: float) -> Termination:
-        """Return why the search stopped, given its limits and its duration."""
+        """Return why the search stopped; `seconds` is its duration, which tells a time limit from a node limit."""
         if self in {Ending.OPTIMAL, Ending.INFEASIBLE}:
             return Termination.COMPLETED
         if self is not Ending.LIMIT:
@@ -52,27 +52,30 @@ class Ending(Enum):
 
 
 class BoundQuality(Enum):
-    """Quality of the bound of a solver that stopped early."""
+    """The quality of the bound of a solver that stopped early."""
 
     PROVEN = "proven"
+    """The solver states a proven bound."""
     PRINTED = "printed"
-    """Read from a log: six digits, and when maximizing the sign may be lost. Its absolute value is still a bound."""
+    """The bound is read from a log, with six digits and possibly the wrong sign; its absolute value is a bound."""
     NONE = "none"
     """The solver states no bound."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OptionNames:
-    """A solver's names of the common limits; None for a limit that it cannot keep.
+    """A solver's names for the options that all solvers share; None for an option that it does not have.
 
     Attributes
     ----------
     time : str or None
-        Seconds.
+        Name of the time limit in seconds.
     gap : str or None
-        Relative gap.
-    threads, nodes : str or None
-    seed : str or None
+        Name of the relative gap at which it may stop.
+    threads, seed : str or None
+        Names of the number of threads, and of the random seed.
+    nodes : str or None
+        Name of the limit of search nodes.
     """
 
     time: str | None = None
@@ -84,13 +87,14 @@ class OptionNames:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SizeLimit:
-    """The largest program that a free licence solves.
+    """The size of the largest program that a free licence solves.
 
     Attributes
     ----------
     columns, rows : int
+        Numbers of variables and of constraints.
     together : bool
-        Whether `columns` limits the sum of both.
+        Whether `columns` limits the sum of both numbers instead.
     """
 
     columns: int
@@ -110,7 +114,7 @@ class Declaration:
     Attributes
     ----------
     install : str
-        The one command that installs it.
+        The command that installs it, or other advice.
     licence : str
         The licence under which it may be used.
     module, program : str
@@ -123,13 +127,13 @@ class Declaration:
         Limit of the licence that comes with the package.
     names : OptionNames
     fixed : mapping
-        Options that are always set.
+        Its own options that are always set, by name.
     bound : BoundQuality
     bound_keepers : str
         Regular expression for the solver's own options that leave its bounds valid, such as limits, gaps and
         heuristics, but not tolerances or cutoffs. The options in `names` and `fixed` need not be repeated.
     statuses : mapping of native status to Ending
-        Every final status of the solver.
+        The meaning of every final status of the solver.
     warm_start : bool
         Whether it takes a selection to start from.
     deterministic : bool
@@ -160,7 +164,7 @@ class Declaration:
 
 @dataclass(frozen=True, slots=True)
 class Availability:
-    """Whether a solver can be used here; false in a condition if it cannot.
+    """Whether a solver can be used on this machine; as a condition, it is true if it can.
 
     Attributes
     ----------
@@ -168,6 +172,7 @@ class Availability:
     reason : str
         Why it cannot be used; empty if it can.
     version : str
+        Its version; empty if unknown.
     """
 
     usable: bool
@@ -198,7 +203,7 @@ def _version_of(path: str, arguments: tuple[str, ...]) -> str | None:
 
 @dataclass(frozen=True, kw_only=True)
 class RawOutcome:
-    """Claims of a solver, which are checked by scoring its selection again.
+    """The claims of a solver; the selection is scored again before anything is believed.
 
     Attributes
     ----------
@@ -208,14 +213,14 @@ class RawOutcome:
     selection : tuple of int or None
         Units whose variable rounds to 1.
     objective, bound : float or None
-        As the solver states them, in the model's integers (hits, not recall).
+        Values that the solver states, in the integers of the model (hits, not recall).
     native : str
         The solver's own status.
     nodes : int or None
     detail : str
         Text for the field `detail` of the row.
     statistics : mapping
-        Seconds of building, handing over and solving, and other counts.
+        Seconds of building, passing on and solving the program, and counts, for the field `statistics` of the row.
     """
 
     termination: Termination
@@ -239,27 +244,27 @@ class RawOutcome:
 
 
 def stated(value: float | None) -> float | None:
-    """Return a number for `RawOutcome`, which refuses NaN: None for an infinity, by which solvers mean unknown."""
+    """Return a solver's number for `RawOutcome`: None if it is infinite (1e30 or more), which means unknown."""
     return None if value is not None and abs(value) >= _NO_NUMBER else value
 
 
 class Backend(ABC):
-    """One MILP solver.
+    """A solver of integer programs (MILP).
 
     Parameters
     ----------
     threads : int
     options : mapping, optional
-        The solver's own options by name; they take precedence over those that optsum sets.
+        The solver's own options by name; they override those that optsum sets.
 
     Attributes
     ----------
     name : str
-        As in ``--backend``.
+        Its name for ``--backend``.
     about : str
-        One line for ``optsum list backends``.
+        Description of one line for ``optsum list backends``.
     access : str
-        How the program reaches the solver: "arrays", "pyomo", ...
+        How it receives the program: "arrays", "pyomo", ...
     declaration : Declaration
     """
 
@@ -276,9 +281,9 @@ class Backend(ABC):
         self.options = dict(options or {})
 
     def available(self) -> Availability:
-        """Return whether the solver can be used, without much work."""
+        """Return whether the solver can be used; a quick test that imports no module and solves nothing."""
         declared = self.declaration
-        if declared.module:  # which is not loaded
+        if declared.module:  # found, but not imported
             package = declared.distribution or declared.module
             if find_spec(declared.module) is None:
                 return Availability(usable=False, reason=f"the package {package} is not installed")
@@ -307,22 +312,22 @@ class Backend(ABC):
         return not self.options or (declared.bound is BoundQuality.PROVEN and not unknown)
 
     def licence(self) -> str:
-        """Return the licence under which the solver would work here; may take a moment."""
+        """Return the licence under which the solver works on this machine; finding out may take seconds."""
         return self.declaration.licence
 
     def native_statuses(self) -> tuple[str, ...]:
-        """Return every status of the solver's interface, to check that each is declared."""
+        """Return every status that the solver's interface has, for a test that all are in `Declaration.statuses`."""
         return tuple(self.declaration.statuses)
 
     def accept(self, limits: Limits) -> None:
-        """Refuse what the solver cannot do, before any work.
+        """Check, before any work, that the solver can be used and supports the limits and the number of threads.
 
         Raises
         ------
         BackendError
-            If it is missing.
+            If it cannot be used.
         UnsupportedError
-            For a limit that it cannot keep.
+            If it does not support a limit, or several threads.
         """
         names = self.declaration.names
         limit = "leave it out" if names.time is None else "use a time limit"
@@ -340,20 +345,20 @@ class Backend(ABC):
             )
 
     def settings(self, limits: Limits, seed: int) -> dict[str, Any]:
-        """Return the common limits under the solver's own names, followed by the given options."""
+        """Return all options to set, under the solver's own names: fixed ones, common ones, and the user's."""
         names = self.declaration.names
         values = {
             names.time: None if limits.time_s is None else max(0.0, limits.time_s),
             names.gap: limits.gap or 0.0,
             names.threads: self.threads,
-            names.seed: seed % 2_000_000_000,  # every solver takes as much
+            names.seed: seed % 2_000_000_000,  # a seed of this size is valid for every solver
             names.nodes: None if limits.nodes is None else min(limits.nodes, _MOST_NODES),
         }
         common = {name: value for name, value in values.items() if name is not None and value is not None}
         return {**self.declaration.fixed, **common, **self.options}
 
     def kept(self, limits: Limits) -> Limits:
-        """Return the limits that the solver keeps; its own options take precedence."""
+        """Return the limits that the solver obeys, in which its own options override the given ones."""
         names = self.declaration.names
         time, nodes = (self.options.get(name) if name else None for name in (names.time, names.nodes))
         if isinstance(time, int | float) and time >= 0:
@@ -363,27 +368,28 @@ class Backend(ABC):
         return limits
 
     def ended(self, ending: Ending, limits: Limits, seconds: float) -> Termination:
-        """Return why the search stopped."""
+        """Return why the search stopped; a limit set by the solver's own options counts as completion."""
         kept = self.kept(limits)
         if ending is Ending.LIMIT and self.options and not (kept.time_s is not None and seconds >= 0.9 * kept.time_s):
-            return Termination.COMPLETED  # an option of the solver's own is such a limit
+            return Termination.COMPLETED  # the limit is taken to be one of the solver's own options
         return ending.termination(kept, seconds)
 
     def given(self) -> str:
-        """Return the given options as text for a message."""
+        """Return the user's own options for the solver as text for a message."""
         return ", ".join(f"{name}={value}" for name, value in self.options.items())
 
     @abstractmethod
     def solve(self, problem: Problem, limits: Limits, seed: int, start: Selection | None = None) -> RawOutcome:
-        """Solve a problem that has `Capability.LINEAR`.
+        """Solve a problem that has `Capability.LINEAR`, and return the solver's claims.
 
         Parameters
         ----------
         problem : Problem
         limits : Limits
         seed : int
+            Seed of the solver's random choices.
         start : tuple of int, optional
-            A feasible selection to start from; given only if ``declaration.warm_start``.
+            A feasible selection to start from; given only if ``declaration.warm_start`` is true.
 
         Raises
         ------

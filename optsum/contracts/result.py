@@ -1,7 +1,7 @@
-"""The result of a search: two status axes, the incumbent, the best bound, and conversion from and to JSON.
+"""The result of a search: its status, the best selection and bound, and its conversion from and to JSON.
 
-`Status` describes the answer, `Termination` why the search stopped. A limit is named if and only if the search
-stopped early; `optimal` is stated only with a proof.
+`Status` describes the answer, `Termination` why the search stopped. The termination is a limit if and only if a limit
+stopped the search; the status is `optimal` only with a proof.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from optsum.system.clock import Termination
 from optsum.system.notebook import Words, facts, kept_words, marked_text
 
 R = TypeVar("R", bound="Result")
-_FRACTION = re.compile(r"-?\d{1,4000}(/0*[1-9]\d{0,3999})?", re.ASCII)  # digits that Python turns into a number at once
+_FRACTION = re.compile(r"-?\d{1,4000}(/0*[1-9]\d{0,3999})?", re.ASCII)  # Python refuses integers of over 4,300 digits.
 _ALWAYS_THERE: Final = ("strategy", "status", "termination")
 _IN_ROWS: Final = {"first": "from", "last": "to"}
 _VALUES: Final = ("objective", "bound", "length", "gain", "count")
 _GOOD_ENOUGH = {Termination.TARGET_REACHED, Termination.GAP_REACHED}
-_SHOWN_UNITS: Final = 20  # Units of a selection that a line shows.
+_SHOWN_UNITS: Final = 20  # Number of units of a selection that the representation shows.
 _PLACE: Final = re.compile(r"^.*?:\d+: ")
-# Fields that a row has as statistics, as fields of their own, or not at all.
+# Attributes of a result that are no field of a row under the same name.
 _NO_COLUMN = {"timing", "enumeration", "extra", "source"}
-# Fields that are not in a row of a problem without a text.
+# Fields that a row of a problem without a text lacks.
 _OF_TEXTS = {"metric", "numerator", "denominator", "rouge", "sentence_count"}
 _FIRST = (
     "id", "formulation", "strategy", "backend", "metric", "status", "termination", "objective", "bound", "gap",
@@ -51,7 +51,7 @@ def _whole(value: Any, least: float = -math.inf) -> bool:
 def _number(value: Any, least: float = -math.inf) -> bool:
     if isinstance(value, float):
         return math.isfinite(value) and value >= least
-    return _whole(value, least) and value.bit_length() < 1024  # as floating point it is finite
+    return _whole(value, least) and value.bit_length() < 1024  # can be converted to a finite float
 
 
 def _count(value: Any) -> bool:
@@ -67,7 +67,7 @@ def _unit(value: Any) -> bool:
 
 
 def _fits(kind: Any, value: Any) -> bool:
-    """Whether a value is of a kind: a class, a test, ``[kind]``, ``(kind, kind)``, or ``{str: kind}`` for an object."""
+    """Return whether a value is of a kind: a class, a predicate, ``[kind]``, ``(kind, kind)`` or ``{str: kind}``."""
     if isinstance(kind, type):
         return isinstance(value, kind)
     if isinstance(kind, dict):
@@ -106,7 +106,7 @@ _TESTS: Final[dict[str, tuple[Any, str]]] = {
 
 
 def check_row(row: object, times: tuple[str, ...]) -> None:
-    """Refuse a row with fields of another kind than optsum writes; `times`: statistics that are in seconds."""
+    """Raise `InputError` if a field of a row has another form than optsum writes; `times` names those in seconds."""
     if not isinstance(row, Mapping):
         raise InputError(f"this is not a result row of optsum but {type(row).__name__}; give an object")
     for name in _ALWAYS_THERE:
@@ -136,34 +136,32 @@ def _shown(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OptimaFields:
-    """A row's fields on all optima."""
+    """The fields of a row about all optima, or about all near-optimal sets."""
 
-    # Selections there are, of any size: optima, or sets that are near. A lower bound if not `complete`, 0 where no
-    # value is proven to be the optimum.
+    # Number of sets of any size. A lower bound if not `complete`; 0 if the best value is not proven.
     count: int
     complete: bool  # Whether the count is exact.
-    units: int | None = None  # Of the problem: the family is one of sets of these.
-    minimal_count: int | None = None  # Sets that contain no other, where they were asked for.
-    optima: Sequence[Any] | None = None  # Those that are listed.
-    # always, never: units in all, and in none of the sets; None where that is not known.
+    units: int | None = None  # Number of units of the problem.
+    minimal_count: int | None = None  # Number of sets that contain no other set, if requested.
+    optima: Sequence[Any] | None = None  # The listed sets, if requested.
+    # Units that are in all sets, and in no set; None if not all sets are known.
     always: Sequence[Any] | None = None
     never: Sequence[Any] | None = None
-    # sample, diverse: sets drawn at random, and sets that differ much, where they were asked for and all are known.
+    # Sets drawn at random, and sets that differ much, if requested and all sets are known.
     sample: Sequence[Any] | None = None
     diverse: Sequence[Any] | None = None
-    near: str | None = None  # Which near-optimal sets were asked for, such as "within 1%".
-    # The threshold as people read it: every set counted is worth as much (a cover is no longer); None where the best
-    # value is not proven, so that there is none.
+    near: str | None = None  # The requested threshold of near-optimal sets, such as "within 1%".
+    # The value that every counted set reaches (the length that no cover exceeds); None if the best value is not proven.
     at_least: float | None = None
-    at_least_exact: str | None = None  # The same as it is compared, a fraction.
-    # The different values, the best first, and how many sets have each; None where the sets are too many to be looked
-    # at one and all, or not all there.
+    at_least_exact: str | None = None  # The threshold as values are compared, a fraction.
+    # The different values, the best first, with the number of sets that have each; None if not all sets are known, or
+    # there are too many to evaluate.
     value_counts: Sequence[tuple[float, int]] | None = None
-    # Of the sets those that hold each unit, for units that occur; None where not all sets are there.
+    # The share of sets that contain each unit, for units that occur; None if not all sets are known.
     unit_shares: Sequence[tuple[Any, float]] | None = None
-    # Share of the sets without a unit that could be left out; None where not all sets are there.
+    # The share of sets from which no unit can be left out (`optsum.optima.tally`); None if not all sets are known.
     irredundant: float | None = None
-    irredundant_error: float | None = None  # Its standard error; 0 where every set was looked at.
+    irredundant_error: float | None = None  # Its standard error; 0 if every set was tested.
 
     def to_row(self) -> dict[str, Any]:
         row: dict[str, Any] = {"count": self.count, "complete": self.complete}
@@ -202,7 +200,7 @@ def _names(kind: Any) -> list[str]:
 
 
 def listed(unit: Any) -> Any:
-    """Return a unit in its JSON form: a part of a sentence, a tuple, becomes a list."""
+    """Return the name of a unit for JSON: a tuple, which names a part of a sentence, becomes a list."""
     return list(unit) if isinstance(unit, tuple) else unit
 
 
@@ -212,7 +210,7 @@ _OF_NEAR = _OF_ALL[_OF_ALL.index("near") :]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reached:
-    """The best selection at the maximum lengths `first` to `last`; rows call them ``from`` and ``to``."""
+    """The objective reached at the maximum lengths from `first` to `last`, which rows call ``from`` and ``to``."""
 
     first: int
     last: int
@@ -237,32 +235,32 @@ class Reached:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step(Reached):
-    """The result that holds for the maximum lengths `first` to `last`.
+    """The best selection at the maximum lengths from `first` to `last`.
 
-    `objective`, `bound`: equal if it is proven; None if nothing fits.
+    `objective` and `bound` are equal if the selection is proven optimal, and None if no selection fits.
     """
 
     bound: float | None = None
-    # objective_exact, bound_exact: the same as fractions.
+    # Objective and bound as fractions.
     objective_exact: str | None = None
     bound_exact: str | None = None
     selection: tuple[Any, ...] | None = None
-    length: int | None = None  # Of the selection.
-    gain: float | None = None  # By how much the objective is above the step before, for each unit of length more.
-    count: int | None = None  # Optima at `first`; a lower bound if not `complete`.
-    complete: bool | None = None  # None where optima were not asked for.
+    length: int | None = None  # The length of the selection.
+    gain: float | None = None  # Increase of the objective from the step before, divided by the additional length.
+    count: int | None = None  # Number of optima at the length `first`; a lower bound if not `complete`.
+    complete: bool | None = None  # Whether `count` is exact; None if optima were not requested.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frontier:
-    """The best value at every length."""
+    """The best value at each of several maximum lengths."""
 
-    lengths: str  # Those that were asked for, such as "25:300:25".
-    complete: bool  # Whether every step is proven.
-    termination: str  # The limit that came first, or "completed".
-    solves: int  # How many exact searches it took.
-    steps: tuple[Step, ...]  # Ascending.
-    greedy: tuple[Reached, ...] | None = None  # What greedy search reaches, ascending; None where it was not asked for.
+    lengths: str  # The requested lengths, such as "25:300:25".
+    complete: bool  # Whether every step is proven optimal.
+    termination: str  # The limit that was reached first, or "completed".
+    solves: int  # Number of exact searches.
+    steps: tuple[Step, ...]  # In ascending order of lengths.
+    greedy: tuple[Reached, ...] | None = None  # The objectives of greedy search, ascending; None if not requested.
 
     def to_row(self) -> dict[str, Any]:
         row = {name: value for name in _names(self) if (value := getattr(self, name)) is not None}
@@ -270,7 +268,7 @@ class Frontier:
 
     @classmethod
     def from_row(cls, row: object) -> Frontier | None:
-        """Rebuild a frontier, the inverse of `to_row`; None for any other value by that name in a user's row."""
+        """Return the frontier that `to_row` wrote; None for any other value, as rows may have fields of a user."""
         try:
             given = {name: row[name] for name in _names(cls) if name in row}  # type: ignore[index,operator]
             given["steps"] = tuple(map(Step.from_row, given["steps"]))
@@ -282,14 +280,14 @@ class Frontier:
 
 
 class Status(StrEnum):
-    """The state of a search at its end."""
+    """The state of the answer at the end of a search: proven, found, impossible or unknown."""
 
     OPTIMAL = "optimal"
-    """A selection that is proven to be best."""
+    """The selection is proven to be a best one."""
     FEASIBLE = "feasible"
-    """A selection within the limits; better ones may exist."""
+    """The selection satisfies all limits; better ones may exist."""
     INFEASIBLE = "infeasible"
-    """It is proven that no selection is within the limits."""
+    """It is proven that no selection satisfies all limits."""
     NO_SOLUTION = "no_solution"
     """No selection was found, and it is not proven that none exists."""
     ERROR = "error"
@@ -298,26 +296,26 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TracePoint:
-    """One improvement of the incumbent."""
+    """An improvement of the incumbent."""
 
-    seconds: float
-    evaluations: int
-    objective: float
+    seconds: float  # Since the search started.
+    evaluations: int  # Selections evaluated so far.
+    objective: float  # The new best objective.
 
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Where the time of a result went, in seconds; None if not measured. Part of ``statistics`` in a row."""
+    """Seconds for each part of the work on a result, None if not measured; a row has them in ``statistics``."""
 
-    text_s: float | None = None  # from the text to the problem
-    search_s: float | None = None  # of the search, its bound included
-    bound_s: float | None = None  # of a bound that is only a certificate
-    # of what was loaded and compiled before, once a process; no part of ``Result.seconds``
+    text_s: float | None = None  # Building the problem from the text.
+    search_s: float | None = None  # The search, including `bound_s`.
+    bound_s: float | None = None  # Computing a bound after a search that proves nothing.
+    # Loading and compiling before the first search of a process; not included in `Result.seconds`.
     warm_up_s: float | None = None
 
     @property
     def answer_s(self) -> float:
-        """Time from the text to the answer, without a bound that is only a certificate."""
+        """Seconds for building the problem and searching, without `bound_s`."""
         return (self.text_s or 0.0) + (self.search_s or 0.0) - (self.bound_s or 0.0)
 
     @staticmethod
@@ -327,24 +325,24 @@ class Timing:
 
 
 def unit_text(unit: Any) -> str:
-    """Return a unit for display: 3, or 3.1 for a part of a sentence."""
+    """Return the name of a unit for display: "3", or "3.1" for a part of a sentence."""
     return ".".join(map(str, unit)) if isinstance(unit, tuple) else str(unit)
 
 
 def relative_gap(objective: float | None, bound: float | None) -> float | None:
-    """Return ``|bound - objective| / max(1e-10, |objective|)``, a finite number; None where either is missing."""
+    """Return ``|bound - objective| / max(1e-10, |objective|)`` as a finite number; None if either is None."""
     if objective is None or bound is None:
         return None
     return min(abs(bound - objective) / max(1e-10, abs(objective)), float_info.max)
 
 
 def is_posed(formulation: str | None) -> bool:
-    """Return whether results of a formulation are for problems that were given without a text."""
+    """Return whether a formulation is for problems that are given without a text."""
     return formulation is not None and formulation.partition(":")[0] == "problem"
 
 
 def labels_of(selection: Collection[Any], sentence_count: int | None) -> tuple[int, ...]:
-    """Return 1 for each sentence that is selected, and 0 for each other.
+    """Return 1 for each sentence that is selected, and 0 for each that is not.
 
     >>> labels_of((0, 3), 5)
     (1, 0, 0, 1, 0)
@@ -366,52 +364,57 @@ def labels_of(selection: Collection[Any], sentence_count: int | None) -> tuple[i
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Result:
-    """One search on one problem.
+    """The result of one search on one problem.
 
     Attributes
     ----------
     id : str or None
-        Topic, ``topic#r`` where each reference is a problem of its own.
+        The topic's id; ``id#r`` if reference r is a problem by itself.
     formulation, metric : str or None
     strategy, backend : str
+        The strategy that searched, and its solver; the latter is None if it used none.
     status : Status
     termination : Termination
     detail : str or None
-        More about the termination, such as the backend's own words.
+        More about the termination, such as a message of the solver.
     objective, bound : float or None
-        Value of the selection, and the proven limit of all values; None without a selection, or without a bound.
+        Value of the selection, and a proven limit of all values; None without a selection, or without a bound.
     objective_exact, bound_exact : str or None
-        The same as exact fractions ``"p/q"``, which are used to compare results.
+        Objective and bound as exact fractions ``"p/q"``, by which results are compared.
     numerator, denominator : int or None
-        Unreduced, if the objective is one ratio.
+        The unreduced ratio, if the objective is a single ratio.
     selection : tuple or None
         Chosen units in the numbering of the input, in document order.
     sentence_count : int or None
         Number of sentences of the searched topic if `selection` numbers them; for a problem, its number of units,
         called ``units`` in a row.
     length : int or None
-        Summed length, in the unit of the problem's limits.
+        Length of the selection, in the unit of the length limits.
     summary : tuple of str or None
+        Text of each selected sentence.
     rouge : mapping of metric name to recall, precision and f1, or None
-        Official scores of the finished text.
+        Official ROUGE scores of the text of the summary.
     seconds : float
         Wall time from text to result.
     evaluations, nodes : int
+        Numbers of evaluated selections, and of nodes of the search tree.
     timing : Timing
     statistics : mapping
-        Other counts of the strategy.
+        Other counts of the strategy, by name.
     trace : tuple of TracePoint
     seed : int or None
     version, config_hash : str or None
+        Version of optsum, and `Options.config_hash`.
     signature : str or None
-        The settings that two comparable results share, for a paper; None if no problem was built.
+        The settings that two results must share to be comparable, in short; None if no problem was built.
     error : str or None
+        Why the topic could not be searched, if the status is ERROR.
     enumeration : OptimaFields or None
         All optima, if they were requested; the selection is the first of them.
     extra : mapping
         Further fields of the row.
     source : tuple of documents or None
-        The sentences to choose from, for display; not part of a row.
+        The sentences of each document of the topic, for display; not part of a row.
     """
 
     strategy: str
@@ -457,7 +460,7 @@ class Result:
             "a selection has an objective": holds != (self.objective is not None),
             "an error needs a reason, and other results have none": fails != (self.error is not None),
             "only a failed search is an error": fails != (termination is Termination.FAILED),
-            # An enumeration may know the optimum and still run out of time for all sets that reach it.
+            # An enumeration may prove the optimum, and then reach a limit before it has found all optima.
             "a proven result was not stopped by a limit": (status is Status.OPTIMAL or status is Status.INFEASIBLE)
             and not (termination is Termination.COMPLETED or ends_well)
             and self.enumeration is None,
@@ -470,12 +473,14 @@ class Result:
             raise InputError(f"This result contradicts itself: {reason} ({status}, {termination}).")
 
     def changed(self, **values: Any) -> Self:
-        """Return the result with other values, checked; `dataclasses.replace` takes three times as long.
+        """Return the result with other values of some fields, checked; faster than `dataclasses.replace`.
 
         Raises
         ------
         TypeError
             For a name that is not a field.
+        InputError
+            If the new values contradict one another.
         """
         made = trusted(self, values)
         if len(vars(made)) != len(vars(self)):
@@ -492,22 +497,22 @@ class Result:
 
     @property
     def key(self) -> Fraction | float | None:
-        """The objective for comparisons: exact if the problem is."""
+        """The objective for comparisons, exact if the problem has exact values; None without a selection."""
         return Fraction(self.objective_exact) if self.objective_exact is not None else self.objective
 
     @property
     def bound_key(self) -> Fraction | float | None:
-        """The bound for comparisons."""
+        """The bound for comparisons, exact if the problem has exact values; None without a bound."""
         return Fraction(self.bound_exact) if self.bound_exact is not None else self.bound
 
     @property
     def frontier(self) -> Frontier | None:
-        """The best value at every length, in a result of `optsum.frontier`."""
+        """The best value at every length in a result of `optsum.frontier`, otherwise None."""
         return Frontier.from_row(self.extra.get("frontier"))
 
     @property
     def missed(self) -> list[Any] | None:
-        """The claims that the selection does not support, for a cover with a budget."""
+        """The abstract sentences that the selection does not support, for a cover with a maximum length."""
         return self.extra.get("missed")
 
     @property
@@ -517,27 +522,27 @@ class Result:
 
     @property
     def reference(self) -> int | None:
-        """The number of the reference that counts with ``references="best"``; None without a selection."""
+        """The number of the reference that counts, from 0, with ``references="best"``; None without a selection."""
         return self.extra.get("reference")
 
     @property
     def feasible(self) -> int | None:
-        """Number of selections within the limits, if the strategy visited all of them."""
+        """Number of feasible selections if the strategy visited all of them, otherwise None."""
         return self.extra.get("feasible")
 
     @property
     def estimate_s(self) -> float | None:
-        """Estimated seconds for visiting all selections, if the strategy made an estimate."""
+        """Estimated seconds for visiting all selections; None if the strategy made no estimate."""
         return self.statistics.get("estimate_s")
 
     @property
     def solver_failed(self) -> bool:
-        """Whether the solver failed (see `detail`), so that the selection comes from elsewhere."""
+        """Whether the solver failed (see `detail`), so that the selection was found by another search."""
         return bool(self.statistics.get("solver_failed"))
 
     @property
     def warning(self) -> str | None:
-        """A sentence about the topic that puts its result in doubt, such as letters that the tokenizer drops."""
+        """Why the result is in doubt, in a sentence, such as that the tokenizer drops letters; None if it is not."""
         return self.statistics.get("warning")
 
     def __repr__(self) -> str:
@@ -561,7 +566,7 @@ class Result:
         return above + marked_text(source, dict.fromkeys(numbers, 1.0), kept)
 
     def shown_source(self) -> Sequence[Sequence[Words]] | None:
-        """Return the documents of the summary, if the result has them."""
+        """Return the sentences of each document of the topic, for display; None if the result does not have them."""
         if self.source is not None:
             return self.source
         documents = self.extra.get("details", {}).get("documents")
@@ -588,9 +593,9 @@ class Result:
         return [*found, ("in", f"{self.seconds:.3g} s")]
 
     def labels(self) -> tuple[int, ...] | None:
-        """Return 1 for each sentence of the topic that is selected and 0 for each that is not, in document order.
+        """Return 1 for each selected sentence of the topic and 0 for each other, in document order.
 
-        None without a selection.
+        The result is None without a selection.
 
         Raises
         ------
@@ -621,7 +626,7 @@ class Result:
         Raises
         ------
         InputError
-            If the row lacks a field, has one of another kind, or contradicts itself.
+            If the row lacks a field, has one of another form, or contradicts itself.
         """
         check_row(row, _TIMES)
         values = {name: value for name, value in row.items() if name in _FIELDS and value is not None}
@@ -647,7 +652,7 @@ class Result:
 
 
 def trusted(result: R, values: Mapping[str, Any]) -> R:
-    """Return a result with other values like `Result.changed`, without checks, if they are known to be consistent."""
+    """Return a result with other values that are known to be consistent, unchecked (unlike `Result.changed`)."""
     made = object.__new__(type(result))
     vars(made).update(vars(result))
     vars(made).update(values)
@@ -656,17 +661,17 @@ def trusted(result: R, values: Mapping[str, Any]) -> R:
 
 @dataclass(slots=True)
 class ResultCounts:
-    """Counts of results: what is said of all of them together."""
+    """Counts and sums over many results, for a summary of all of them."""
 
-    statuses: Counter[str] = field(default_factory=Counter)
-    ended: Counter[str] = field(default_factory=Counter)  # By which limit, or by a failure of the solver.
-    reasons: Counter[str] = field(default_factory=Counter)  # Of errors, without the place and the name of the topic.
+    statuses: Counter[str] = field(default_factory=Counter)  # Number of results by status.
+    ended: Counter[str] = field(default_factory=Counter)  # By the limit that was reached, or "failure of the solver".
+    reasons: Counter[str] = field(default_factory=Counter)  # Errors by `reason_of`.
     warned: Counter[str | None] = field(default_factory=Counter)  # Topics by their warning, or None.
-    details: set[str | None] = field(default_factory=set)  # Two at most.
-    objective: float = 0.0  # Of all results together, as are the units.
-    chosen: int = 0
+    details: set[str | None] = field(default_factory=set)  # At most two different details.
+    objective: float = 0.0  # Sum of the objectives.
+    chosen: int = 0  # Sum of the numbers of selected units.
     first_error: str | None = None
-    signature: str | None = None  # The first.
+    signature: str | None = None  # The first signature.
 
     def add(self, result: Result) -> None:
         self.statuses[result.status.value] += 1
@@ -694,7 +699,7 @@ class ResultCounts:
 
 
 def reason_of(result: Result) -> str:
-    """Return the error without its place, so that topics with the same fault have the same text."""
+    """Return the error without the place in a file and the topic's name, so that equal faults have equal texts."""
     reason, own = _PLACE.sub("", result.error or ""), result.id or ""
     for name in (own, own.rpartition("#")[0]):
         reason = reason.replace(f"topic {name!r}: ", "").replace(f"topic {name!r}", "the topic")

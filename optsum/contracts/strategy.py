@@ -1,7 +1,4 @@
-"""The contract of a search strategy, and its search in progress.
-
-`Run` counts, keeps the incumbent and the trace, and ends the search at its limits.
-"""
+"""The interface that a search strategy implements (`Strategy`), and the search in progress that it receives (`Run`)."""
 
 from __future__ import annotations
 
@@ -31,13 +28,13 @@ if TYPE_CHECKING:
     from optsum.problem.objective import Extracts
 
 
-_SLOW_S: Final = 0.05  # Seconds of an evaluation by a user's own code after which none begins beyond the limit.
-_REMEMBERED: Final = 200_000  # Selections of which the value is remembered.
+_SLOW_S: Final = 0.05  # If an evaluation by a user's own code takes more seconds, none begins after the time limit.
+_REMEMBERED: Final = 200_000  # Number of selections whose evaluations are kept.
 _LOG = logging.getLogger("optsum")
 
 
 class Run:
-    """A search in progress, as its strategy uses it.
+    """A search in progress: it evaluates selections, keeps the best one, its bound and counts, and obeys the limits.
 
     Parameters
     ----------
@@ -46,26 +43,32 @@ class Run:
     rng : numpy.random.Generator, optional
         The only source of randomness that a strategy may use; by default made from the seed when it is needed.
     seed : int
-        For solvers that take a number.
+        The seed of `rng`, and of solvers with random choices of their own.
     on_progress : callable, optional
         Called from time to time with the run; returning False stops the search (`Termination.INTERRUPTED`).
     root_bound : Key, optional
-        The problem's, if it is known already.
+        The root bound of the problem, if it is known already.
     certify : callable, optional
-        Computes a root bound by a deadline; by default `Problem.root_bound`.
+        Function that computes a root bound by a deadline; by default `Problem.root_bound`.
     starting : callable, optional
-        Finds the starting selection by a deadline (`begin`).
+        Function of the run and a deadline that reports a starting selection to the run (`begin`).
 
     Attributes
     ----------
+    selection, evaluation : tuple of int, Evaluation, or None
+        The incumbent: the best feasible selection so far.
+    bound : Key or None
+        The best proven bound so far.
+    proven : bool
+        Whether the search is exhausted (`prove`).
     root_bound : Key or None
-        Set by `raise_root_bound`.
+        The root bound, once `raise_root_bound` has computed it.
     cutoff : Key or None
-        A search may omit selections that are not better than this value.
+        The search may omit selections that are not better than this value.
     ran, backend : str or None
         The strategy to which this one has delegated the search, and its solver.
     deadline : Deadline
-        The remaining time, for every long step; it also calls `on_progress`.
+        The remaining time, to be checked in every long step; checking it also calls `on_progress`.
     known : dict
         Evaluations of selections, so that none is evaluated twice.
     evaluation_s : float
@@ -108,7 +111,7 @@ class Run:
     @property
     def rng(self) -> np.random.Generator:
         """The only source of randomness that a strategy may use."""
-        if self._rng is None:  # most strategies use none, and making it takes longer than many a search
+        if self._rng is None:  # made when needed, because it takes longer than many searches
             self._rng = np.random.default_rng(self.seed)
         return self._rng
 
@@ -119,7 +122,7 @@ class Run:
 
     @property
     def remaining_s(self) -> float:
-        """Seconds left of the time limit; infinite without one."""
+        """Seconds left until the time limit; infinite without one."""
         return self.deadline.left_s
 
     def see(self, selection: Iterable[int]) -> Evaluation:
@@ -146,7 +149,7 @@ class Run:
         return evaluation
 
     def evaluate(self, selection: Selection) -> Evaluation:
-        """Return the evaluation of a sorted selection without recording it; `see` records.
+        """Return the evaluation of a sorted selection, without making it the incumbent as `see` does.
 
         Raises
         ------
@@ -172,7 +175,7 @@ class Run:
 
     @property
     def is_slow(self) -> bool:
-        """Whether a user's own code evaluates so slowly that it is not called after the time limit."""
+        """Whether a user's own code evaluates so slowly that it must not be called after the time limit."""
         return self._own and self.evaluation_s > _SLOW_S
 
     def _refuse(self, units: Selection, evaluation: Any) -> None:
@@ -201,7 +204,7 @@ class Run:
         )
 
     def be_searched(self, search: Callable[[Run], object]) -> None:
-        """Run the strategy; an evaluation that runs out of time ends the search like a limit, by `Stopped`."""
+        """Run a search function with this run, whose deadline also holds within evaluations, which raise `Stopped`."""
         before = of_search.set(self.deadline)
         try:
             search(self)
@@ -213,12 +216,12 @@ class Run:
         _LOG.info(sentence)
 
     def count(self, *, evaluations: int = 0, nodes: int = 0) -> None:
-        """Add to the counters without looking at the limits."""
+        """Add to the counters without checking the limits."""
         self.evaluations += evaluations
         self.nodes += nodes
 
     def check(self) -> None:
-        """Stop the search, by raising `Stopped`, if a limit is reached; call it often."""
+        """Raise `Stopped` if a limit is reached; a strategy calls it often."""
         limits = self.limits
         if limits.nodes is not None and self.nodes >= limits.nodes:
             raise Stopped(Termination.NODE_LIMIT)
@@ -227,18 +230,18 @@ class Run:
         self.deadline.check()
 
     def raise_bound(self, bound: Key) -> None:
-        """Record a proven bound; the bound only ever gets tighter (the name is for minimization)."""
+        """Record a proven bound if it is tighter; when maximizing, a tighter bound is lower despite the name."""
         if self.bound is None or self.problem.sense.better(self.bound, bound):
             self.bound = bound
             self._stop_if_good_enough()
 
     def raise_root_bound(self, deadline: Deadline | None = None) -> None:
-        """Record the problem's root bound, computed once for each run unless the run began with it.
+        """Record the root bound; it is computed at the first call only, unless the run began with it.
 
         Parameters
         ----------
         deadline : Deadline, optional
-            For computing it; by default the run's own. The outcome is then final.
+            When the computation must end, even without a bound; by default the run's own deadline.
         """
         if not self._asked:
             self._asked = True
@@ -247,15 +250,15 @@ class Run:
             self.raise_bound(self.root_bound)
 
     def begin(self, deadline: Deadline | None = None) -> None:
-        """Take the greedy selection as the first incumbent, unless this has been done.
+        """Report the starting selection, unless that has been done or the run has no function for it.
 
-        An exact search calls it unless it ends in its first moments; the caller does so if a limit was reached first.
+        An exact search calls it once it takes more than moments; the caller of the search does, if a limit was reached.
 
         Parameters
         ----------
         deadline : Deadline, optional
-            For finding it after the limit. By default the run's own, or slightly more (`Limits.grace_s`) if evaluations
-            are quick.
+            When finding it must end; given after the time limit, when slow evaluations are no longer called. By default
+            the run's own deadline, which is extended to `Limits.grace_s` if evaluations are quick.
         """
         if self._starting is None:
             return
@@ -290,24 +293,24 @@ class Run:
 
 
 def limits_left(run: Run, gap: float | None = None) -> Limits:
-    """Return the remaining time and nodes of a run for a part with another objective, which may end with a gap."""
+    """Return the remaining time and nodes of a run, as limits of a search with another objective and this gap."""
     left = run.limits.after(run.elapsed, nodes=run.nodes)
     return replace(left, gap=gap, target=None, evaluations=None)
 
 
 class LengthSearch(Protocol):
-    """A search for optima of one problem at several maximum lengths, in descending order."""
+    """A search for the optima of one problem at several maximum lengths, asked for in descending order."""
 
     @property
     def searched(self) -> int:
-        """Number of lengths that were searched."""
+        """Number of lengths for which a search was necessary."""
 
     def learn(self, units: Selection) -> None: ...
 
     def at(self, length: int, at_most: Key | None = None) -> tuple[Key, Selection] | None:
-        """Return the best value at a maximum length and a selection worth it; None if nothing is feasible.
+        """Return the best value at a maximum length and a selection with this value; None if nothing is feasible.
 
-        Of several such selections, it is one that stays optimal for the most smaller lengths.
+        Of several such selections, it is one of least length, which stays optimal for the most smaller maximum lengths.
         """
 
 
@@ -317,9 +320,9 @@ class Strategy(ABC):
     Attributes
     ----------
     name : str
-        As in ``--strategy``.
+        Its name for ``--strategy``.
     about : str
-        One line for ``optsum list strategies``.
+        Description of one line for ``optsum list strategies``.
     requires : frozenset of Capability
         Capabilities that a problem must have.
     exact : bool
@@ -327,9 +330,9 @@ class Strategy(ABC):
     enumerates : bool
         Whether it implements `enumerate`.
     all_units : bool
-        Whether it needs every sentence as a unit, including those that can add nothing.
+        Whether it needs every sentence as a unit, including sentences that cannot improve the objective.
     flags : tuple of str
-        Its fields that are also options under the same name.
+        Those of its fields that are set by the option of a search with the same name.
     """
 
     name: ClassVar[str]
@@ -351,13 +354,13 @@ class Strategy(ABC):
         Raises
         ------
         UnsupportedError
-            One sentence that says what is missing.
+            If the problem lacks a required capability; the message says which.
         """
         if self.requires:
             require(problem, self.requires, f"The strategy {self.name}")
 
     def prepare(self, problem: Problem | None = None) -> None:  # noqa: B027 - most have nothing to do
-        """Compile or load every kernel that a search of such problems may use, before its time starts.
+        """Compile or load every kernel that a search may use, before its time is measured.
 
         It is called before every search of a third party's strategy, so a second call must cost next to nothing;
         built-in strategies are prepared once for all similar problems (`optsum.Problem.prepared_as`). Numba compiles a
@@ -371,7 +374,7 @@ class Strategy(ABC):
         """
 
     def prove_extracts(self, extracts: Extracts) -> Extracts | None:
-        """Return several topics with their optima, the same as of `search`; None if that is not quicker."""
+        """Return several topics with the optima that `search` would prove; None if searching each is as quick."""
         del extracts
         return None
 
@@ -379,8 +382,8 @@ class Strategy(ABC):
     def search(self, run: Run) -> None:
         """Search `run.problem`.
 
-        Report selections with `run.see`, bounds with `run.raise_bound`, a proof with `run.prove`; call `run.check`
-        often, and let `optsum.system.clock.Stopped` pass.
+        Report selections with `run.see`, bounds with `run.raise_bound`, and the end of an exhaustive search with
+        `run.prove`; call `run.check` often, and do not catch `optsum.system.clock.Stopped`.
         """
 
     def enumerate(self, problem: Problem, limits: Limits, should_stop: Callable[[], bool] | None = None) -> Optima:
@@ -404,7 +407,7 @@ class Strategy(ABC):
     def near(
         self, problem: Problem, nearness: Nearness, limits: Limits, should_stop: Callable[[], bool] | None = None
     ) -> Optima:
-        """Return all near-optimal selections (`least` and `best` are their threshold and the best value).
+        """Return all near-optimal selections: an `Optima` with `least` (the threshold) and `best` (a best selection).
 
         Parameters and errors are those of `enumerate`, with one more:
 
@@ -424,13 +427,13 @@ class Strategy(ABC):
         Parameters
         ----------
         problem : Problem
-            With the largest of the lengths.
-        lengths : ascending
-            The requested lengths.
+            The problem with the largest of the lengths as its maximum length.
+        lengths : sequence of int
+            The requested maximum lengths, ascending.
         limits : Limits
-            Limits of each search; the deadline gives its time.
+            Limits of each search, except its time.
         deadline : Deadline
-            The end of all searches.
+            When all searches must end.
         """
         del problem, lengths, limits, deadline
         return None

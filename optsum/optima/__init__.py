@@ -1,1 +1,1 @@
-"""Families of selections: decision diagrams, their algebra, and optima."""
+"""Families of selections, such as all optima, as decision diagrams that are counted and compared without listing."""

@@ -1,4 +1,4 @@
-"""Count the sets of units by their total length (Hirao et al. 2017, Table 7, left column), and find fitting ones."""
+"""Numbers of the sets of units whose total length is within limits (Hirao et al. 2017, Table 7), and such sets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 _CHEAP: Final = 200_000
 _LARGEST_TABLE: Final = 20_000_000
 _MOST_BITS: Final = 1_000_000_000
-_MOST_FLOAT: Final = 1000
+_MOST_FLOAT: Final = 1000  # Units whose number of subsets still fits a float.
 _FEW: Final = 10
 
 
@@ -29,12 +29,12 @@ def count_feasible(lengths: Iterable[int], min_length: int, max_length: int) -> 
 
 
 def count_feasible_forest(lengths: Sequence[int], parents: Sequence[int], min_length: int, max_length: int) -> int:
-    """Count the non-empty sets of units within the limits that contain the parent of each unit.
+    """Count the non-empty sets of units within the limits that contain the parent of each of their units, if any.
 
-    Dynamic programming over the totals: with g(c) sets of total c so far, one more unit of length l makes g(c) + g(c -
-    l). All g(c) are fields of one long integer, wide enough for any count, so that adding a unit is one shift and one
-    addition. A selection of a tree is empty, or its root with a selection of each subtree; selections of two subtrees
-    are combined by multiplying their integers.
+    Dynamic programming over the total length: if there are g(c) sets of length c, one more unit of length l makes them
+    g(c) + g(c - l). All g(c) are digits of one long integer, wide enough for any count, so adding a unit takes one
+    shift and one addition. A selection of a tree is empty, or consists of its root and a selection of each subtree;
+    selections of two subtrees are combined by multiplying their integers. The parent of a root is -1.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def count_feasible_forest(lengths: Sequence[int], parents: Sequence[int], min_le
     for unit, parent in enumerate(parents):
         if parent >= 0:
             children[parent].append(unit)
-    for unit in order:  # which grows
+    for unit in order:  # the list grows in the loop
         order += children[unit]
     below = [1] * len(lengths)
     totals = 1
@@ -64,12 +64,12 @@ def count_feasible_forest(lengths: Sequence[int], parents: Sequence[int], min_le
             below[parents[unit]] = others
         else:
             totals = others
-    # A number is congruent to the sum of its digits: of fields that are all of them together less than one can hold.
+    # Modulo base - 1, a number is congruent to the sum of its digits, here the counts, and their sum is below base - 1.
     return (totals >> (width * low)) % ((1 << width) - 1) - (low == 0)
 
 
 def estimate_feasible(lengths: Iterable[int], min_length: int, max_length: int, enough: float = inf) -> float:
-    """Estimate the number of non-empty sets of units within the limits, quickly for all lengths."""
+    """Estimate the number of non-empty sets within the limits; infinity if above `enough`, or for over 1,000 units."""
     units = [int(length) for length in lengths if length <= max_length]
     high = min(int(max_length), sum(units))
     low = max(int(min_length), 0)
@@ -92,7 +92,7 @@ def estimate_feasible(lengths: Iterable[int], min_length: int, max_length: int, 
 
 
 def _at_least(lengths: list[int], max_length: int, enough: float) -> float:
-    """Return a lower bound: the small subsets of short units, or the subsets of units that fit all together."""
+    """Return a lower bound by counting subsets of the shortest units, at once when one exceeds `enough`."""
     units, found = sorted(lengths), 0.0
     for many in (len(units), len(units) // 2, len(units) // 4):
         longest = units[many - 1] if many else 0
@@ -105,7 +105,7 @@ def _at_least(lengths: list[int], max_length: int, enough: float) -> float:
 
 
 def reachable(lengths: Sequence[int], min_length: int, max_length: int) -> Callable[[int, int], bool]:
-    """Return whether a non-empty set of the units u, u + 1, ... can bring a length within limits, by u and length."""
+    """Return the test whether a non-empty set of the units u, u + 1, ... can extend a length to be within limits."""
     n, total = len(lengths), sum(lengths)
     rest, least = [0] * (n + 1), [max_length + 1] * (n + 1)
     for unit in range(n - 1, -1, -1):
@@ -117,7 +117,7 @@ def reachable(lengths: Sequence[int], min_length: int, max_length: int) -> Calla
 
     if n * (min(total, max_length) + 1) > _MOST_BITS:
         return roughly
-    # Bit c: a set of these units, not the empty one, has the length c.
+    # Bit c of sums[u]: some non-empty set of the units from u on has the length c.
     sums = [0] * (n + 1)
     for unit in range(n - 1, -1, -1):
         sums[unit] = sums[unit + 1] | sums[unit + 1] << lengths[unit] | 1 << lengths[unit]
@@ -131,17 +131,17 @@ def reachable(lengths: Sequence[int], min_length: int, max_length: int) -> Calla
     return exactly
 
 
-_WIDEST: Final = 2**31  # Of the table: beyond it (256 MB) nothing is tried.
+_WIDEST: Final = 2**31  # Bits of the largest table (256 MB) that is tried.
 
 
 def fit(lengths: Sequence[int], kept: Sequence[int], others: Sequence[int], low: int, high: int) -> list[int] | None:
-    """Return a selection of a length from `low` to `high` with as many units of `kept` as can be, if there is one."""
+    """Return a selection of a length from `low` to `high`, with units of `kept` in turn if possible; None if none."""
     order = [*kept, *others]
     high = min(high, sum(lengths[unit] for unit in order))
     if low > high or (len(order) + 1) * (high + 1) > _WIDEST:
         return None
     within = (1 << (high + 1)) - 1
-    reach = [1]  # bit s: the units not yet in the table can add up to s
+    reach = [1]  # bit s of entry i, after the reversal: some of the units from place i in the order sum to s
     for unit in reversed(order):
         reach.append((reach[-1] | reach[-1] << lengths[unit]) & within)
     reach.reverse()

@@ -1,15 +1,15 @@
-"""Families of sets as decision diagrams: millions of optima in thousands of nodes.
+"""Families of sets as decision diagrams, which represent millions of optima by thousands of nodes.
 
-Node x is a triple (unit, without, with). Its family consists of the sets of node `without`, and the sets of node `with`
+A node is a triple (unit, without, with). Its family consists of the sets of node `without`, and the sets of node `with`
 with the unit added. Node 0 is the empty family, node 1 the family whose only set is empty. On a path from the root a
 unit occurs at most once, and a unit that does not occur is not in the set of the path (zero-suppressed diagrams of
 Minato 1993, except that paths may decide the units in different orders). So every path from the root to node 1 is one
 set, and sums over all sets are sums over the nodes. Unions, minimal sets and the mean similarity of the sets need a
 common order of the units (`Ordered`).
 
-The similarity is exact if that is cheap, otherwise estimated from a sample. Up to some thousands of sets are compared
-directly, more sets by pairs of nodes. Each pair of nodes needs a table and their number cannot be predicted, so a
-memory limit on the tables bounds the work.
+The mean similarity is computed exactly (`mean_jaccard`) or estimated from a sample (`sampled_jaccard`). For the exact
+one, up to some thousands of sets are compared directly, and more sets by pairs of nodes. Each pair of nodes needs a
+table, and the number of pairs cannot be predicted, so a memory limit on the tables bounds the work.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _DEEP: Final = 100_000
 
 @contextmanager
 def deep_recursion() -> Iterator[None]:
-    """Allow one nested call for each unit of a set."""
+    """Raise Python's recursion limit within a block, for functions that call themselves once for each unit of a set."""
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, _DEEP))
     try:
@@ -48,23 +48,23 @@ EMPTY_FAMILY: Final = 0
 EMPTY_SET: Final = 1
 
 _BLOCK: Final = 1 << 14
-"""Number of nodes converted at once to Python integers, which are quicker, but too large for millions of nodes."""
+"""Number of nodes converted at once to Python integers; these are quicker, but for millions of nodes need much memory.
+"""
 
-_INT64: Final = 2**62
+_INT64: Final = 2**62  # Counts below it are kept in 64-bit integers.
 
 
 @dataclass(frozen=True, eq=False)
 class Diagram:
-    """A family of sets of units."""
+    """A family of sets of units as a decision diagram."""
 
-    # (nodes, 3) int32: unit, `without`, `with`; both branches of a node have smaller numbers. Rows 0 and 1 are the two
-    # ends.
+    # (nodes, 3): unit, `without`, `with`; both branches of a node have smaller numbers. Rows 0 and 1 are the terminals.
     nodes: NDArray[np.int32]
-    root: int
+    root: int  # The node whose family this is.
 
     @staticmethod
     def of_nodes(nodes: NDArray[np.int32], root: int) -> Diagram:
-        """Return the diagram below `root`, renumbered in the same order."""
+        """Return the diagram of the nodes that are reached from `root`, renumbered in the same order."""
         marks = bytearray(len(nodes))
         marks[EMPTY_FAMILY] = marks[EMPTY_SET] = marks[root] = 1
         for last in range(root, EMPTY_SET, -_BLOCK):
@@ -83,11 +83,11 @@ class Diagram:
 
     @staticmethod
     def of_sets(sets: Iterable[Sequence[int]]) -> Diagram:
-        """Build the diagram of a list of sets (a trie that shares equal parts)."""
+        """Build the diagram of a list of sets: a trie of the sorted sets, in which equal subtrees are shared."""
         nodes = DiagramNodes()
 
         def build(rows: list[tuple[int, ...]], depth: int) -> int:
-            """Return the family of sorted rows that agree before `depth`, without their first `depth` units."""
+            """Return the node of the sorted rows without their first `depth` units, in which all rows agree."""
             if not rows:
                 return EMPTY_FAMILY
             ended = len(rows[0]) == depth
@@ -102,7 +102,7 @@ class Diagram:
             return node
 
         rows = sorted({tuple(sorted(set(row))) for row in sets})
-        if len(rows) == 1:  # a chain, as every search for one optimum has it
+        if len(rows) == 1:  # a chain of nodes: a quick way for searches that find one optimum
             nodes.rows += [(unit, EMPTY_FAMILY, number) for number, unit in enumerate(reversed(rows[0]), 1)]
             return Diagram(np.array(nodes.rows, np.int32), len(nodes.rows) - 1)
         with deep_recursion():
@@ -207,7 +207,7 @@ class Diagram:
 
 
 class DiagramNodes:
-    """Nodes of diagrams under construction, without duplicates; `end`: the unit of the two terminal nodes."""
+    """Nodes of diagrams under construction, without duplicates; `end` stands for the unit of terminal nodes."""
 
     def __init__(self, end: int = -1) -> None:
         self.rows: list[tuple[int, int, int]] = [(end, EMPTY_FAMILY, EMPTY_FAMILY), (end, EMPTY_SET, EMPTY_SET)]
@@ -232,11 +232,11 @@ class DiagramNodes:
         return Diagram.of_nodes(nodes, root)
 
 
-_BEYOND: Final = 2**31 - 1  # Unit of the two ends: after every other.
+_BEYOND: Final = 2**31 - 1  # Stands for the unit of the terminal nodes: larger than every unit.
 
 
 class Ordered(DiagramNodes):
-    """Diagrams in ascending order of the units."""
+    """Nodes of diagrams with ascending units on every path; `UnsupportedError` for more than `max_nodes` nodes."""
 
     def __init__(self, max_nodes: int) -> None:
         super().__init__(_BEYOND)
@@ -268,7 +268,7 @@ class Ordered(DiagramNodes):
         return self._memo[key]
 
     def added(self, unit: int, f: int) -> int:
-        """Return the family f with the unit added to each set; no set of f may contain it."""
+        """Return the family f with a unit added to each set; no set of f may contain this unit."""
         u, f0, f1 = self.rows[f]
         if u > unit:
             return self.node(unit, EMPTY_FAMILY, f)
@@ -338,24 +338,23 @@ def minimal_sets(diagram: Diagram, max_nodes: int = 2_000_000) -> Diagram:
         return ordered.diagram(ordered.minimal(ordered.of(diagram)))
 
 
-MAX_BYTES: Final = 2**28  # Memory that all tables together may take; a second or two of work.
-PAIRS: Final = 1_000  # Pairs of a sample: a mean of ratios is then known to .016 at worst (one standard error).
+MAX_BYTES: Final = 2**28  # Memory limit for all tables together, which one or two seconds fill.
+PAIRS: Final = 1_000  # Pairs in a sample: the standard error of a mean of values from 0 to 1 is then at most .016.
 
-LISTED: Final = 8_000  # So many sets are compared one by one: 64 million pairs, a second or two.
-_ROWS: Final = 256  # Sets compared with all others at once.
-_OF_NODE: Final = 256  # Bytes of a node with what is remembered of it.
-_OF_TABLE: Final = 320  # Bytes of a table beside its numbers.
-_OF_NUMBER: Final = {True: 8, False: 48}  # Bytes of a number that fits 64 bits, and of one that does not.
+LISTED: Final = 8_000  # Up to this number of sets, all pairs are compared directly: 64 million pairs in 1 to 2 s.
+_ROWS: Final = 256  # Sets that are compared with all others in one product of matrices.
+_OF_NODE: Final = 256  # Bytes of a node and of its entries in dictionaries.
+_OF_TABLE: Final = 320  # Bytes of a table without its numbers.
+_OF_NUMBER: Final = {True: 8, False: 48}  # Bytes of a number in a table, by whether it fits 64 bits.
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A mean over a sample."""
+    """The mean similarity of a sample of pairs of sets."""
 
-    # mean, standard_error: the true mean is within two standard errors 95 times of 100.
     mean: float
-    standard_error: float
-    pairs: int  # How many were drawn.
+    standard_error: float  # With about 95 % probability, the true mean is within two standard errors of `mean`.
+    pairs: int  # Number of pairs in the sample.
 
 
 def mean_jaccard(diagram: Diagram, *, max_bytes: int = MAX_BYTES) -> Fraction:
@@ -378,7 +377,7 @@ def sampled_jaccard(diagram: Diagram, pairs: int = PAIRS, seed: int = 0) -> Esti
 
 
 def overlaps(diagram: Diagram, *, max_bytes: int = MAX_BYTES, listed: int = LISTED) -> dict[tuple[int, int], int]:
-    """Count all ordered pairs of sets (A, B), including A = B, by (units in both, units in either)."""
+    """Return the number of ordered pairs of sets (A, B), A = B included, by (units in both, units in at least one)."""
     if diagram.count <= listed:
         return _one_by_one(list(diagram))
     with deep_recursion():
@@ -389,7 +388,7 @@ def overlaps(diagram: Diagram, *, max_bytes: int = MAX_BYTES, listed: int = LIST
 def _one_by_one(sets: list[tuple[int, ...]]) -> dict[tuple[int, int], int]:
     units = sorted({unit for chosen in sets for unit in chosen})
     column = {unit: place for place, unit in enumerate(units)}
-    held = np.zeros((len(sets), len(units)), np.float32)  # multiplied faster than integers, and as exact
+    held = np.zeros((len(sets), len(units)), np.float32)  # multiplied faster than integers, and exact for such counts
     for row, chosen in enumerate(sets):
         held[row, [column[unit] for unit in chosen]] = 1
     size = held.sum(axis=1)
@@ -406,7 +405,7 @@ def _one_by_one(sets: list[tuple[int, ...]]) -> dict[tuple[int, int], int]:
 
 
 def _by_pairs(nodes: list[tuple[int, int, int]], root: int, max_bytes: int) -> dict[tuple[int, int], int]:
-    """Count by tables of pairs of nodes (f, g): numbers of (A in f, B in g) by units in both and units in either."""
+    """Return the counts of `overlaps`, computed for each pair of nodes from the counts of their branches."""
     longest, counts, bytes_left = [0, 0], [0, 1], max_bytes
     for _, without, with_ in nodes[2:]:
         longest.append(max(longest[without], longest[with_] + 1))

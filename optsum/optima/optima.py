@@ -1,4 +1,4 @@
-"""All optima of one instance, or all sets near them: counted, sampled and compared without listing them."""
+"""All optima of one instance, or all near-optimal selections: counted, sampled and compared without listing them."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from optsum.whole import whole
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nearness:
-    """The threshold of near-optimal selections, given by exactly one of the attributes."""
+    """The threshold that selections must reach to be near-optimal, given by exactly one of the attributes."""
 
     within: Fraction | None = None  # Share of the best value that may be lost: 1/100 is 1 %.
-    at_least: Fraction | None = None  # The objective as people read it; a length is to be at most that.
-    steps: int | None = None  # So many integer steps below the best value (`optsum.optima.tally.step_of`).
-    values: int | None = None  # So many different values, the best among them.
-    key: Fraction | None = None  # The threshold itself, as values are compared; an option cannot say it.
+    at_least: Fraction | None = None  # Least objective; if a length is minimized, the largest length.
+    steps: int | None = None  # Number of integer steps below the best value (`optsum.optima.tally.step_of`).
+    values: int | None = None  # Number of different values, counted from the best.
+    key: Fraction | None = None  # The threshold as values are compared; there is no option for it.
 
     def __post_init__(self) -> None:
         given = [name for name in ("within", "at_least", "steps", "values", "key") if getattr(self, name) is not None]
@@ -53,7 +53,7 @@ class Nearness:
         within_steps: int | None = None,
         best: int | None = None,
     ) -> Nearness | None:
-        """Return the nearness in the options, such as within "1%" and at_least "19/40"; None if there is none."""
+        """Return the threshold of the given option, such as ``within="1%"``; None without one. Several are refused."""
         if within is None and at_least is None and within_steps is None and best is None:
             return None
         return cls(
@@ -77,7 +77,7 @@ class Nearness:
         return f"best {self.values} value{'' if self.values == 1 else 's'}"
 
     def least(self, best: Key, sense: Sense, *, step: Fraction | None, power: int) -> Fraction:
-        """Return the threshold for comparisons; with `values` it is not known beforehand."""
+        """Return the threshold as values are compared, from the best value; it is not known for `values`."""
         if self.key is not None:
             return self.key
         key, sign = Fraction(best), 1 if sense is Sense.MAXIMIZE else -1
@@ -98,7 +98,7 @@ _TEXT: Final = re.compile(r"\s*(-?(?:\d{1,18}(\.\d{0,30})?|\.\d{1,30}|\d{1,18}/0
 
 
 def _exactly(given: object, wanted: str) -> Fraction:
-    """Return a number exactly as written: 0.475 is 475/1000, not the nearest binary fraction."""
+    """Return a number exactly as written: 0.475 is 475/1000; `wanted`: beginning of the message if it is none."""
     text = format(Decimal(repr(float(given))), "f") if isinstance(given, float) else str(given)
     found = _TEXT.fullmatch(text)
     if found is None or isinstance(given, bool) or not isinstance(given, str | Real | Decimal):
@@ -109,7 +109,7 @@ def _exactly(given: object, wanted: str) -> Fraction:
 def _decimal(number: Fraction) -> str:
     """Return a number as a decimal, or as a fraction if the decimal would not end."""
     bottom = number.denominator
-    if pow(10, bottom.bit_length(), bottom):  # it divides no power of ten
+    if pow(10, bottom.bit_length(), bottom):  # not 0 if the denominator divides no power of ten
         return str(number)
     text = format(Decimal(number.numerator) / Decimal(number.denominator), "f")
     return text.rstrip("0").rstrip(".") if "." in text else text
@@ -121,15 +121,15 @@ _SPELT_OUT: Final = 10**9
 
 @dataclass(frozen=True)
 class Agreement:
-    """A comparison of a selection with all optima (Hirao et al. 2017, section 6.2.3)."""
+    """The comparison of a selection S with all optima (Hirao et al. 2017, section 6.2.3)."""
 
-    precision: Fraction  # mean over the optima O of |O and S| / |S|
-    recall: Fraction  # mean over the optima of |O and S| / |O|
-    jaccard: Fraction  # mean over the optima of |O and S| / |O or S|
+    precision: Fraction  # Mean over the optima O of |O and S| / |S|.
+    recall: Fraction  # Mean over the optima O of |O and S| / |O|.
+    jaccard: Fraction  # Mean over the optima O of |O and S| / |O or S|.
 
     @property
     def f_measure(self) -> Fraction:
-        """``2 P R / (P + R)`` of the averaged precision and recall; 0 if both are 0."""
+        """``2 P R / (P + R)`` of the averaged precision P and recall R; 0 if both are 0."""
         total = self.precision + self.recall
         return 2 * self.precision * self.recall / total if total else Fraction(0)
 
@@ -138,8 +138,8 @@ class Agreement:
 class UnitNames:
     """The input's names for the units of a problem."""
 
-    units: tuple[Any, ...]  # One name a unit, in order.
-    # All that a unit consists of, where it is named after one of several: the chunks of a compression.
+    units: tuple[Any, ...]  # The name of each unit, in order.
+    # For compressions: the names of all chunks of a unit, by the name of the unit.
     members: Mapping[Any, tuple[Any, ...]] = field(default_factory=dict)
 
     def of(self, selection: Iterable[int]) -> tuple[Any, ...]:
@@ -148,7 +148,7 @@ class UnitNames:
         return tuple(self.units[unit] for unit in selection)
 
     def numbers(self, names: Collection[Any]) -> set[int]:
-        """Return the units of names; an unknown name gets a number of its own."""
+        """Return the numbers of the units with given names; each unknown name gets a number that no unit has."""
         number = {name: unit for unit in range(len(self.units)) for name in self.of((unit,))}
         spare = count(len(self.units))
         return {number[name] if name in number else next(spare) for name in set(names)}
@@ -156,33 +156,33 @@ class UnitNames:
 
 @dataclass(frozen=True, eq=False)
 class Optima:
-    """The sets of units with the best value, or near it.
+    """All best sets of units, or all near-optimal ones.
 
     Attributes
     ----------
     diagram : Diagram
     value : int or Fraction
-        Value of the best sets (of all sets, unless there is a threshold): the numerator if every selection has the same
+        The best value, which all sets have unless there is a threshold: the numerator if every selection has the same
         denominator (recall), a length if that is minimized, otherwise the objective for comparisons
         (`optsum.coverage.instance.key_of`).
     bound : int, Fraction or None
         A proven limit of all values: the value is optimal if it equals the bound. None if no bound is known.
     complete : bool
-        Whether these are all optima; otherwise a limit was reached and `count` is a lower bound on their number (if
-        ``proven``).
+        Whether these are all such sets; otherwise a limit was reached, and `count` is a lower bound on their number if
+        `proven`.
     termination : str
         ``completed``, or the limit that was reached: ``time_limit``, ``node_limit``, ``memory_limit``,
         ``interrupted``.
     statistics : mapping
-        Counts and times of the search; plain data.
+        Counts and times of the search, as numbers and texts.
     names : UnitNames or None
-        The names of units in returned and accepted sets; None for the numbers of the problem's units.
+        The names that stand for units in the sets of all methods; None if their numbers do.
     least : Fraction or None
-        The threshold of a near-optimal family, comparable with values; None if only optima count.
+        The threshold of near-optimal sets, comparable with values; None if these are only optima.
     best : tuple of int or None
-        A set of the best value; None if all are.
+        A set of the best value, as numbers of units; None if every set has the best value.
     known : mapping of selection to Evaluation
-        Evaluations of sets, if a user's own code evaluates slowly.
+        Evaluations of sets, kept only if a user's own code evaluates slowly.
 
     Notes
     -----
@@ -211,7 +211,7 @@ class Optima:
         termination: str = "completed",
         statistics: Mapping[str, Any] | None = None,
     ) -> Optima:
-        """Make the object from a list of sets, for strategies that list them."""
+        """Return the optima given as a list of sets, for strategies that list them; by default `bound` is `value`."""
         bound, diagram = value if bound is None else bound, Diagram.of_sets(sets)
         return Optima(diagram, value, bound, complete, termination, statistics or {})
 
@@ -234,7 +234,7 @@ class Optima:
         return f"{least}{number} {'optimum' if self.count == 1 else 'optima'} of value {self.value}"
 
     def near(self, least: Fraction | None, best: tuple[int, ...] | None) -> Self:
-        """Return these sets as the family of all that reach a threshold."""
+        """Return the same sets, described as all that reach the threshold `least`; `best` is one of the best value."""
         return replace(self, least=least, best=best)
 
     @property
@@ -244,7 +244,7 @@ class Optima:
 
     @property
     def count(self) -> int:
-        """Number of sets, exact, of any size."""
+        """Number of sets, an exact integer that may exceed 64 bits."""
         return self.diagram.count
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
@@ -270,12 +270,12 @@ class Optima:
         return [self._named(self.diagram.sample(rng)) for _ in range(k)]
 
     def share(self) -> dict[Any, Fraction]:
-        """Return the share of sets that contain each unit; units in none are left out.
+        """Return by unit the share of sets that contain it; units in no set are left out.
 
         Raises
         ------
         InputError
-            If the sets are incomplete, because the sets found first are not a fair sample.
+            If there is no set, or the sets are incomplete, because the sets found first are not a fair sample.
         """
         self._need_all("shared out")
         held = {unit: Fraction(held, self.count) for unit, held in sorted(self.diagram.holding.items()) if held}
@@ -283,21 +283,21 @@ class Optima:
 
     @property
     def always(self) -> tuple[Any, ...]:
-        """Units in every set; incomplete sets raise the error of `share`."""
+        """The units that are in every set; `InputError` if the sets are incomplete."""
         self._need_all("compared", sets=False)
         return self._named(tuple(sorted(unit for unit, held in self.diagram.holding.items() if held == self.count)))
 
     def missing(self, units: Iterable[int]) -> tuple[Any, ...]:
-        """Return the `units` of the problem that are in no optimum."""
+        """Return those of the given units that are in no set."""
         return self._named(tuple(sorted(unit for unit in units if not self.diagram.holding.get(unit, 0))))
 
     def minimal(self) -> Self:
-        """Return only the optima that contain no other optimum.
+        """Return only the sets that contain no other of these sets.
 
         Raises
         ------
         UnsupportedError
-            If the diagram grows beyond memory.
+            If the diagram of ordered units has too many nodes.
         """
         return replace(self, diagram=minimal_sets(self.diagram))
 
@@ -305,8 +305,8 @@ class Optima:
         """Compare a selection with all optima.
 
         The averages are those of Hirao et al. 2017, section 6.2.3. They are computed from the number of optima by size
-        and by the number of selected units in them. An empty selection has precision 0, an empty optimum recall 0; two
-        empty sets are equal (all three are 1).
+        and by the number of selected units in them. The precision of an empty selection is 0, and so is the recall of
+        an empty optimum; if both are empty, precision, recall and Jaccard index are 1.
 
         Raises
         ------
@@ -327,33 +327,33 @@ class Optima:
         return Agreement(precision / self.count, recall / self.count, jaccard / self.count)
 
     def f_measure(self, selection: Collection[Any]) -> float:
-        """F-measure of averaged precision and recall of a selection against all optima."""
+        """Return the F-measure of the averaged precision and recall of a selection (`Agreement.f_measure`)."""
         return float(self.agreement(selection).f_measure)
 
     def jaccard(self, max_bytes: int = MAX_BYTES) -> Fraction:
-        """Return the mean Jaccard index of two different optima; 1 if there is only one.
+        """Return the mean Jaccard index over all pairs of different optima; 1 if there is only one optimum.
 
         Parameters
         ----------
         max_bytes : int
-            Memory limit for tables of pairs; a few thousand optima are compared one by one without tables.
+            Memory limit for tables, which are needed only for more than a few thousand optima.
 
         Raises
         ------
         InputError
             If there is no optimum.
         UnsupportedError
-            If there are too many pairs for the memory; use `sampled_jaccard` then.
+            If the tables need more memory; use `sampled_jaccard` then.
         """
         self._need_sets("compared with")
         return Fraction(1) if self.count == 1 else mean_jaccard(self.diagram, max_bytes=max_bytes)
 
     def sampled_jaccard(self, pairs: int = PAIRS, seed: int = 0) -> Estimate:
-        """Estimate `jaccard` from a number of random pairs of optima; there must be at least two optima."""
+        """Estimate `jaccard` from random pairs of different optima; `InputError` for fewer than two optima."""
         return sampled_jaccard(self.diagram, pairs, seed)
 
     def save(self, path: str | Path) -> None:
-        """Write to a file (NumPy's npz, no pickle)."""
+        """Write to a file in NumPy's format npz, without pickled objects; names of units are not saved."""
         bound, least = (None if one is None else str(one) for one in (self.bound, self.least))
         about = {"format": _FORMAT, "root": self.diagram.root, "value": str(self.value), "bound": bound}
         about |= {"complete": self.complete, "termination": self.termination, "statistics": dict(self.statistics)}
@@ -368,7 +368,7 @@ class Optima:
         Raises
         ------
         InputError
-            If the file has other contents.
+            If `save` did not write the file, or an incompatible version did.
         """
         try:
             with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as held:
@@ -392,13 +392,13 @@ class Optima:
         return optima
 
     def diverse(self, k: int) -> list[tuple[Any, ...]]:
-        """Return up to `k` sets that differ much, beginning with the best.
+        """Return up to `k` sets that differ much, beginning with a best one.
 
         Each further set has the largest summed distance (number of units in exactly one of two sets) to those before
         it. The total distance is at least half of the largest possible one for this number of sets
         (`optsum.optima.tally`).
         """
-        from optsum.optima.tally import far_apart  # loads the kernels' compiler
+        from optsum.optima.tally import far_apart  # imported late because it loads numba
 
         first = self.best if self.best is not None and self.diagram.holds(self.best) else None
         return [self._named(found) for found in far_apart(self.diagram, k, first)]

@@ -1,17 +1,17 @@
-r"""Kernels over the sets of a diagram: the value of every set, the irredundant sets, and diverse ones.
+r"""Kernels over the sets of a diagram: the value of every set, irredundant sets, and diverse sets.
 
 A set S is *irredundant* if dropping any unit u that may be dropped (no chosen unit needs it, and all limits are kept
-without it) lowers the value: :math:`f(S - u) < f(S)`. Of optima with f monotone these are the sets that contain no
-other optimum (`optsum.optima.diagram.minimal_sets`); in near-optimal families they are a subset of all sets and include
-the minimal ones.
+without it) makes the value worse: :math:`f(S - u) < f(S)` if f is maximized. Among optima of a monotone f, the
+irredundant sets are those that contain no other optimum (`optsum.optima.diagram.minimal_sets`); in a near-optimal
+family, they include the sets that contain no other set of the family.
 
 Diverse sets are found one by one, each by one pass over the diagram. With k chosen sets, of which :math:`c_u` contain
 the unit u, the summed symmetric difference between a set S and all of them is
 :math:`\sum_u c_u + \sum_{u \in S} (k - 2 c_u)`: linear in S. So the set with the largest distance is found exactly by
 dynamic programming over the diagram, ``best[x] = max(best[without], best[with] + k - 2 c_u)``, for any number of sets.
 This greedy choice gives at least half of the largest summed distance of k sets of the family (Birnbaum and Goldman
-2009: the symmetric difference is a metric). The best set may have been chosen already; so every node keeps one more of
-the best paths than there are chosen sets.
+2009: the symmetric difference is a metric). The sets with the largest distance may have been chosen already, so every
+node keeps up to one more path than there are chosen sets.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -37,7 +37,7 @@ from optsum.system.compiled import njit
 
 @njit(cache=True)
 def _go_on(nodes, way, stage, depth):
-    """Go on in the order of `Diagram.__iter__`; return depth and unit added or dropped (-1). A set is complete at 1."""
+    """Go one step in the order of `Diagram.__iter__`; return the depth and the unit added or dropped (-1: none)."""
     x = way[depth]
     if x <= 1 or stage[depth] == 2:
         return depth - 1, -1
@@ -49,7 +49,7 @@ def _go_on(nodes, way, stage, depth):
 
 @njit(cache=True)
 def _walk(arrays, state, nodes, way, stage, at, found, rows):
-    """Write the totals and the length of the next `rows` sets; `at`: the current depth and row."""
+    """Write the totals and the length of the next `rows` sets into `found`; `at`: the current depth and row."""
     depth, row = at[0], at[1]
     last = row + rows
     while depth >= 0 and row < last:
@@ -63,11 +63,11 @@ def _walk(arrays, state, nodes, way, stage, at, found, rows):
     at[0], at[1] = depth, row
 
 
-_ROWS: Final = 2_000  # Sets after which somebody is asked whether to go on.
+_ROWS: Final = 2_000  # Sets between two calls of `check`.
 
 
 def totals_of_sets(arrays: Arrays, diagram: Diagram, check: Callable[[], object] = NEVER.check) -> IntArray:
-    """Return totals and length of every set, in the diagram's order; `check` is called regularly and may raise."""
+    """Return totals and length (sets, totals + 1) in the diagram's order; `check` is called and may raise."""
     found = np.empty((diagram.count, len(arrays.constants) + 1), np.int64)
     way, stage = np.empty(len(diagram.nodes) + 1, np.int64), np.zeros(len(diagram.nodes) + 1, np.int8)
     way[0], at, state = diagram.root, np.zeros(2, np.int64), empty_state(arrays)
@@ -86,11 +86,11 @@ class Worth:
     """The values of the sets of a diagram."""
 
     keys: list[Fraction]  # The different values as they are compared, the best first.
-    which: IntArray  # (sets,): the place of each set's value among them, in the diagram's order.
+    which: IntArray  # (sets,): the index in `keys` of each set's value, in the diagram's order.
 
 
 def worth_of_sets(instance: Coverage, diagram: Diagram) -> Worth:
-    """Return the exact value of every set; takes about 100 bytes and a microsecond for each."""
+    """Return the exact value of every set; it takes about 100 bytes and one microsecond for each set."""
     arrays = arrays_of(instance, totals_only=True)
     assert arrays is not None  # noqa: S101 - totals always fit
     found = totals_of_sets(arrays, diagram)
@@ -111,7 +111,7 @@ def worth_of_sets(instance: Coverage, diagram: Diagram) -> Worth:
 def _weigh(nodes, root, longest, weights, held):
     way = np.empty(longest + 1, np.int64)
     stage = np.zeros(longest + 1, np.int8)
-    depth = np.int64(0)  # no literal, which would be a type of its own for what is called with it
+    depth = np.int64(0)  # a literal 0 would make numba compile `_go_on` once more, for another type
     way[0] = root
     row = 0
     while depth >= 0:
@@ -130,37 +130,37 @@ def weights_of_units(diagram: Diagram, weights: NDArray[np.float64]) -> dict[int
 
 
 def step_of(instance: Coverage) -> Fraction | None:
-    """Return the least difference of two different values if they are integers; None for ratios."""
+    """Return the greatest common divisor of all gains (of lengths when minimizing); None for varying denominators."""
     if instance.goal is Sense.MINIMIZE:
         return Fraction(int(np.gcd.reduce(instance.lengths, initial=0)) or 1)
     if not instance.constant_denominator:
         return None
-    # A feature's first level is 0, so the levels themselves have the divisor of the steps between them.
+    # The first level of a feature is 0, so levels have the same common divisor as the differences between them.
     common = int(np.gcd(np.gcd.reduce(instance.level, initial=0), np.gcd.reduce(instance.mass[0], initial=0)))
     return Fraction(common or 1, int(instance.constants[1]))
 
 
 def power_of(instance: Coverage) -> int:
-    """Return the power of the objective that is compared: a geometric mean is compared without its root."""
+    """Return the power of the objective that is compared: 1 unless a geometric mean is compared without its root."""
     return instance.combination.power(instance.weights) if instance.goal is Sense.MAXIMIZE else 1
 
 
-LISTED: Final = 100_000  # So many sets are looked at one and all; beyond, a sample is.
-DRAWS: Final = 1_000  # Sets of a sample: a share is then known to .016 at worst (one standard error).
+LISTED: Final = 100_000  # Up to this number of sets, every set is tested; of more, only a sample.
+DRAWS: Final = 1_000  # Sets in a sample: the standard error of a share is then at most .016.
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A share of the sets of a family."""
+    """The share of the sets of a family that have a property."""
 
     share: float
-    # 0 where every set was looked at; otherwise the true share is within two of them 95 times of 100.
+    # 0 if every set was tested; otherwise the true share is within two standard errors with about 95 % probability.
     standard_error: float
 
 
 @njit(cache=True)
 def _irredundant(arrays, state, units):
-    """Whether no chosen unit can be left out; the state is restored."""
+    """Return whether the set in `state`, with the given units, is irredundant; the state is restored."""
     top, bottom = value_pair(arrays, state)
     for at in range(len(units)):
         unit = units[at]
@@ -238,7 +238,11 @@ def drawn(diagram: Diagram, draws: int, seed: int) -> list[list[int]]:
 
 @njit(cache=True)
 def _best_ways(nodes, root, weights, rank):
-    """Return weight, branch (+ `rank`: the one with the unit) and number of the `rank` heaviest paths of every node."""
+    """Return the `rank` heaviest paths from each node to node 1, as three arrays.
+
+    They are the weight (nodes, rank), the first step (nodes, rank), and the number of paths (nodes,). A step i < rank
+    goes on with path i of the node `without`, a step rank + j with path j of the node `with`.
+    """
     value = np.zeros((root + 1, rank), np.int64)
     step = np.zeros((root + 1, rank), np.int32)
     number = np.zeros(root + 1, np.int64)
@@ -261,7 +265,7 @@ def _best_ways(nodes, root, weights, rank):
 
 
 def far_apart(diagram: Diagram, k: int, first: tuple[int, ...] | None = None) -> list[tuple[int, ...]]:
-    """Return up to `k` different sets, from `first` on, each with the largest summed distance to those before it."""
+    """Return up to `k` sets, beginning with `first`, each with the largest summed distance to those before it."""
     if k < 1 or diagram.root == EMPTY_FAMILY:
         return []
     chosen = [tuple(sorted(first)) if first is not None else next(iter(diagram))]
@@ -283,7 +287,7 @@ def _all_of(sets: list[tuple[int, ...]], first: tuple[int, ...]) -> list[tuple[i
     while len(found) < len(sets):
         last = found[-1]
         far += sizes + sizes[last] - 2 * (holds @ holds[last])
-        far[last] = -np.inf  # whatever is added to it
+        far[last] = -np.inf  # stays so when distances are added
         found.append(int(np.argmax(far)))
     return [sets[number] for number in found]
 
@@ -291,7 +295,7 @@ def _all_of(sets: list[tuple[int, ...]], first: tuple[int, ...]) -> list[tuple[i
 def _farthest(diagram: Diagram, chosen: Collection[tuple[int, ...]], weights: IntArray) -> tuple[int, ...]:
     """Return the heaviest set that is not chosen yet; there must be one."""
     rank = 1
-    while True:  # most often the best set is new, so that keeping one way a node is enough
+    while True:  # usually the heaviest set is not chosen yet, so one path for each node is enough
         _, step, number = _best_ways(diagram.nodes, diagram.root, weights, rank)
         for first in range(int(number[diagram.root])):
             node, place, units = diagram.root, first, []

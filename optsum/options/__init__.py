@@ -1,1 +1,1 @@
-"""The options of users, from files or arguments, and their meaning."""
+"""The options of a search or a scoring, from files or arguments: validated, resolved and described."""

@@ -1,6 +1,7 @@
-"""Keywords that the functions of `optsum` take, made of the options; editors and type checkers read `keywords.pyi`.
+"""Keyword arguments of the functions of `optsum`, as `TypedDict` classes made from the fields of the options.
 
-``python tests/unit/options/test_keywords.py`` writes that file, and as a test the same compares it with this one.
+Editors and type checkers read `keywords.pyi`. ``python tests/unit/options/test_keywords.py`` writes that file; run as a
+test, the same module compares both files.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from optsum.options.options import Options, OwnOptions, Scalar, ScoreOptions  # 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
-_WIDER: Final = {  # Types of keywords that take more than what the model holds.
+_WIDER: Final = {  # Types of keywords that accept more types than the field of the options holds.
     "metric": "str | Metric | type[Metric]",
     "require": "str | Sequence[int]",
     "forbid": "str | Sequence[int]",
@@ -29,7 +30,7 @@ _WIDER: Final = {  # Types of keywords that take more than what the model holds.
 
 
 def hint(name: str, field: FieldInfo) -> str:
-    """Return the type of a keyword, as it is written in a signature."""
+    """Return the type of the keyword for an option, as it is written in a signature."""
     kind = field.annotation
     if name in _WIDER:
         return f"{_WIDER[name]} | None"

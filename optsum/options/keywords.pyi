@@ -1,6 +1,6 @@
-"""Keywords that the functions of `optsum` take, for editors and type checkers; made from the options.
+"""Keyword arguments of the functions of `optsum`, made from the options, for editors and type checkers.
 
-Made by ``python tests/unit/options/test_keywords.py``, and compared with them by the same file as a test.
+``python tests/unit/options/test_keywords.py`` writes this file; run as a test, the same module compares both.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -10,7 +10,7 @@ from optsum.metrics.rouge import Metric
 from optsum.options.options import Scalar
 
 class TextKeywords(TypedDict, total=False):
-    """Keywords of searches and scores, which read texts alike."""
+    """Keyword arguments that searching and scoring share."""
 
     model_units: Literal["whole", "sentences"] | None
     """Clip counts by the whole of a reference, or by each of its sentences separately [whole]."""
@@ -39,14 +39,14 @@ class TextKeywords(TypedDict, total=False):
     flat: Literal["sentences", "texts", "tokens"] | None
     """What a flat list of strings in documents or references holds: the sentences of one text, raw texts, or tokens."""
     lines: bool | None
-    """Each line of raw text is a sentence [of dialogues and highlights]."""
+    """Each line of raw text is a sentence [only in dialogues and highlights]."""
     source_words: int | None
     """Read only the sentences within the first N words of the documents."""
     preset: str | None
     """A set of options from a paper (optsum list presets)."""
 
 class SolveKeywords(TextKeywords, total=False):
-    """Keywords of a search that takes an executor of the caller's own."""
+    """Keyword arguments of a search, for functions with their own parameter `executor`."""
 
     formulation: str | None
     """Choice of units, such as sentences (optsum list formulations) [extractive]."""
@@ -65,8 +65,8 @@ class SolveKeywords(TextKeywords, total=False):
     strategy_options: Mapping[str, Scalar] | Sequence[str] | None
     """The strategy's own options; in a comparison for all strategies that have them, or for one: vns.k_max=3."""
     bound: Literal["root", "none", "lagrangian", "knapsack"] | None
-    """Root or none: bound of a search that proves nothing; lagrangian or knapsack (Hirao et al. 2017): bound by
-    which branch-and-bound prunes, lagrangian unless another is given [root].
+    """For a strategy that proves nothing, root computes a bound and none does not; for branch-and-bound, the bound
+    by which it prunes: lagrangian (default) or knapsack (Hirao et al. 2017) [root].
     """
     metric: str | Metric | type[Metric] | None
     """Rouge-N, rouge-suK, rouge-l, sums with +, ngram-I-J, or similarity [rouge-1]."""
@@ -77,8 +77,8 @@ class SolveKeywords(TextKeywords, total=False):
     measure: Literal["recall", "precision", "f1"] | None
     """Measure that is maximized [recall]."""
     references: Literal["pooled", "each", "mean", "best", "first", "agreed"] | None
-    """Several references: all together, a problem for each, their mean, the one with the largest value, the first,
-    or the one with which another agrees best [pooled].
+    """Several references: all together, a problem for each, the mean over them, the one with the largest value, the
+    first, or the one with which another agrees best [pooled].
     """
     max_length: int | Literal["reference"] | None
     """Longest summary, in the length unit; reference: as long as each topic's reference (the mean of several)."""
@@ -111,8 +111,8 @@ class SolveKeywords(TextKeywords, total=False):
     weights: Literal["one", "length"] | None
     """Minimum cover: minimize the number of sentences, or their length [one]."""
     uncoverable: Literal["error", "skip"] | None
-    """Cover: an abstract sentence without any alternative is an error (with a maximum length: is missed), or is left
-    out and reported [error].
+    """Cover: an abstract sentence that no source sentences support is an error (with a maximum length: counts as
+    missed), or is left out and reported [error].
     """
     chunk_profile: Literal["strict", "paper"] | None
     """Compressive: which parts can be left out; strict keeps subjects and objects with their verb [strict]."""
@@ -129,22 +129,22 @@ class SolveKeywords(TextKeywords, total=False):
     target: float | None
     """Objective that is good enough."""
     seed: int | None
-    """The same seed gives the same result [0]."""
+    """Seed of random choices; the same seed gives the same result [0]."""
     workers: int | None
-    """Processes [1]."""
+    """Number of processes [1]."""
     scheduler: str | None
     """Scheduler of dask, such as tcp://HOST:8786 [one on this machine]."""
     memory_per_worker: str | None
     """Memory limit of each process, such as 2GB (Linux)."""
 
 class Keywords(SolveKeywords, total=False):
-    """Keywords of a search."""
+    """Keyword arguments of a search."""
 
     executor: Literal["local", "dask"] | None
-    """Where processes run: on this machine, or in a cluster [local]."""
+    """Where processes run: on this machine, or in a cluster of dask [local]."""
 
 class ScoreKeywords(TextKeywords, total=False):
-    """Keywords of scoring."""
+    """Keyword arguments of scoring."""
 
     metric: str | Metric | type[Metric] | None
     """One metric, or several joined by + [rouge-1+rouge-2+rouge-l]."""
@@ -157,7 +157,7 @@ class ScoreKeywords(TextKeywords, total=False):
     max_words: int | None
     """Cut summaries and references after N words."""
     oracles: bool | None
-    """Also precision, recall and F of extracts against all oracles within --max-length [False]."""
+    """Also precision, recall and F1 of the chosen sentences against all oracles within --max-length [False]."""
     each_oracle: int | None
     """Like --oracles, and also against each of the first N oracles [0]."""
     formulation: str | None

@@ -1,4 +1,4 @@
-"""Options of a search: one typed model, its hash and schema, filled from keywords, a TOML file or flags.
+"""Options of searching and of scoring: typed models, filled from keywords, a TOML file or flags, with hash and schema.
 
 Heavy packages are imported only when an option needs them, so that ``optsum solve --help`` answers at once.
 """
@@ -58,7 +58,7 @@ Cliques = dict[str, tuple[tuple[int, ...], ...]]
 
 
 def listed_numbers(value: Any) -> str:
-    """Return sentence numbers as the text ``0,3``, from such a text or a list."""
+    """Return sentence numbers, given as the text ``0, 3``, a list or one number, as the text ``0,3``."""
     items = value.split(",") if isinstance(value, str) else value
     if isinstance(items, int) and not isinstance(items, bool):
         items = [items]
@@ -71,7 +71,7 @@ def listed_numbers(value: Any) -> str:
 
 
 def side_constraints_of(options: Mapping[str, Any]) -> Sides:
-    from optsum.problem.formulation import Sides  # --help is quicker without
+    from optsum.problem.formulation import Sides  # imported late to keep --help quick
 
     return Sides(
         max_sentences=options["max_sentences"],
@@ -85,7 +85,7 @@ def side_constraints_of(options: Mapping[str, Any]) -> Sides:
 
 
 def listed_pairs(value: Any) -> Any:
-    """Return a list of pairs as JSON text; a path as text."""
+    """Return a list of sentence pairs as JSON text, and a path as text; anything else is returned as given."""
     if isinstance(value, list | tuple):
         try:
             return json.dumps([whole_numbers(pair, "A sentence", least=0) for pair in value])
@@ -95,7 +95,7 @@ def listed_pairs(value: Any) -> Any:
 
 
 def requires_of(text: str | None) -> Pairs | tuple[tuple[int, int], ...]:
-    """Return pairs of sentences: from JSON text for all topics, or from a file by topic."""
+    """Return pairs of sentences for all topics, if `text` is a JSON list, or by topic, if it is the path of a file."""
     if text is None:
         return ()
     if not text.lstrip().startswith("["):
@@ -112,11 +112,11 @@ def _numbers(text: str | None) -> tuple[int, ...]:
 
 
 _NO_SHARE: Final = re.compile(r"\s*[+-]?(nan|inf)|.*e[+-]?\d{4}|.{100}", re.IGNORECASE)
-"""Numbers that are not shares, including those whose digits would fill the memory."""
+"""Pattern of texts that are read as numbers but are no shares, such as "nan", or a number of very many digits."""
 
 
 def exclusive_of(text: str | None) -> Fraction | Cliques | None:
-    """Return a similarity exactly as written, or the groups in a file by topic; `OptionError` for neither."""
+    """Return the similarity that `text` states exactly, or the groups of sentences by topic from the file it names."""
     if text is None:
         return None
     try:
@@ -133,7 +133,7 @@ def exclusive_of(text: str | None) -> Fraction | Cliques | None:
 @of_files
 @lru_cache(maxsize=8)
 def _read(path: str, key: str) -> Cliques:
-    """Read JSON Lines with lists under a key: ``{"id": "t1", "exclusive": [[0, 4], [2, 3, 7]]}``."""
+    """Read lists by topic from JSON Lines such as ``{"id": "t1", "exclusive": [[0, 4], [2, 3, 7]]}``."""
     try:
         lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
     except (OSError, ValueError) as error:
@@ -160,7 +160,7 @@ def _read(path: str, key: str) -> Cliques:
 _SAID: Final = {"exclusive": "exclusive sentences", "requires": "pairs of sentences"}
 
 
-ONLY_IN: Final = {  # Options of one command that are not fields of a model, and the command.
+ONLY_IN: Final = {  # The commands of options that are not fields of `Options` or `ScoreOptions`.
     "strategies": "compare",
     "exact": "compare",
     "backends": "compare",
@@ -172,16 +172,16 @@ ONLY_IN: Final = {  # Options of one command that are not fields of a model, and
 
 Scalar: TypeAlias = bool | int | float | str
 OwnOptions: TypeAlias = tuple[tuple[str, Scalar], ...]
-"""Name and value, sorted by name, so that they can be compared and hashed."""
+"""Pairs of name and value, sorted by name, so that equal options compare and hash alike."""
 
-OWN_OPTIONS_SCHEMA: Final[dict[str, Any]] = {  # The JSON schema of the table of a solver's own options in a file.
+OWN_OPTIONS_SCHEMA: Final[dict[str, Any]] = {  # JSON schema of a table of own options, such as a solver's, in a file.
     "type": "object",
     "additionalProperties": {"type": ["boolean", "integer", "number", "string"]},
 }
 
 
 def own_options(given: Any) -> OwnOptions:
-    """Return options given as a mapping, as pairs, or as texts ``name=value``."""
+    """Return own options, given as a mapping, as pairs, or as texts ``name=value``, as sorted pairs."""
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise ValueError(_AS_PAIRS)  # noqa: TRY004 - pydantic's way
     found: dict[str, Scalar] = {}
@@ -213,12 +213,12 @@ def number_in(text: str) -> int | float | str:
     return text
 
 
-LEAST_MEMORY: Final = 500_000_000  # Bytes that a process needs before its first topic, for kernels and a solver.
+LEAST_MEMORY: Final = 500_000_000  # Bytes that a process needs for kernels and a solver, before its first topic.
 _SIZE: Final[TypeAdapter[ByteSize]] = TypeAdapter(ByteSize)
 
 
 def parse_size(text: str) -> int:
-    """Return a number of bytes: of ``2GB``, or ``1.5 GiB``."""
+    """Return the number of bytes that a text such as ``2GB`` or ``1.5 GiB`` states."""
     try:
         return int(_SIZE.validate_python(f"{text}b" if text.lower().endswith("i") else text))
     except (OverflowError, ValidationError):
@@ -226,15 +226,15 @@ def parse_size(text: str) -> int:
 
 
 def shared_out(given: OwnOptions, strategies: Sequence[str]) -> dict[str, OwnOptions]:
-    """Return the options of each of the strategies that are run.
+    """Return the options of each of the given strategies, by its name.
 
-    ``k_max`` applies to every strategy with such an option, ``vns.k_max`` only to `vns`, with precedence; hyphens and
-    underscores are the same.
+    ``k_max`` applies to every strategy that has this option; ``vns.k_max`` applies only to `vns`, for which it
+    overrides ``k_max``. Hyphens and underscores are the same.
     """
     known = {name: STRATEGIES.options_of(name) for name in strategies}
     found: dict[str, dict[str, Scalar]] = {name: {} for name in strategies}
     seen = set()
-    for name, value in sorted(given, key=lambda pair: "." in pair[0]):  # what is given to one strategy wins
+    for name, value in sorted(given, key=lambda pair: "." in pair[0]):  # options of one strategy last, as they override
         strategy, dot, option = name.rpartition(".")
         option = option.replace("-", "_")
         if dot and strategy not in known:
@@ -253,7 +253,7 @@ def shared_out(given: OwnOptions, strategies: Sequence[str]) -> dict[str, OwnOpt
 
 
 def _of_another(kind: str, owner: str, option: str, here: Iterable[str], known: Iterable[str]) -> OptionError:
-    """Return the error for an option of a strategy or solver that is not run."""
+    """Return the error for an option whose prefix `owner` is a strategy or solver that is unknown or not run."""
     if owner not in known:
         return unknown_name(kind, owner, known)
     return OptionError(
@@ -265,14 +265,15 @@ def _of_another(kind: str, owner: str, option: str, here: Iterable[str], known: 
 def own_of_solver(
     given: OwnOptions, backend: str, among: Collection[str] | None = None, *, shared: bool = False
 ) -> OwnOptions:
-    """Return the options of a solver; ``highs.presolve`` is one of `highs` alone, ``presolve`` one of the only solver.
+    """Return the options of one solver, without its name before them.
 
-    `among`: all solvers that are run; by default only this one. `shared`: whether ``presolve`` applies to each of them.
+    ``highs.presolve`` belongs to `highs`; ``presolve`` belongs to the only solver, or to all solvers if `shared`.
+    `among`: all solvers that are run; by default only `backend`.
     """
     found: dict[str, Scalar] = {}
     for name, value in given:
         prefixes = [each for each in {backend, *(among or ()), *BACKENDS} if name.startswith(f"{each}.")]
-        solver = max(prefixes, key=len, default=None)  # pyomo:cbc.ratio is no option of another
+        solver = max(prefixes, key=len, default=None)  # the longest, because a solver's name may contain a dot
         if solver is None and among is not None and not shared:
             raise OptionError(
                 f"With several solvers, an option needs the name of its solver: write {backend}.{name} instead of "
@@ -297,11 +298,11 @@ def solving() -> str:
 
 
 _MOST_LENGTHS: Final = 100_000
-LONGEST: Final = 10**12  # Lengths beyond it would leave the range of the kernels' integers.
+LONGEST: Final = 10**12  # Sums of larger lengths might overflow the 64-bit integers of the kernels.
 
 
 def lengths_of(text: str | Sequence[int] | None, max_length: int | None = None) -> tuple[int, ...]:
-    """Return maximum lengths, ascending: ``25:300:25`` (both ends included), ``50,100,200``, or numbers."""
+    """Return maximum lengths, ascending, from ``25:300:25`` (both ends included), ``50,100,200`` or a list."""
     if text is None:
         if max_length is None:
             raise OptionError("A frontier needs lengths: give --lengths 25:300:25, or --max-length N for all to N.")
@@ -323,7 +324,7 @@ def lengths_of(text: str | Sequence[int] | None, max_length: int | None = None) 
 
 
 def text_of_lengths(lengths: Sequence[int]) -> str:
-    """Return lengths in a form that `lengths_of` reads."""
+    """Return lengths as a text that `lengths_of` reads: ``25:300:25`` if they have equal steps."""
     steps = {b - a for a, b in pairwise(lengths)}
     if len(lengths) > 2 and len(steps) == 1:
         return f"{lengths[0]}:{lengths[-1]}:{steps.pop()}"
@@ -331,7 +332,7 @@ def text_of_lengths(lengths: Sequence[int]) -> str:
 
 
 def read_table(path: str | Path, known: Collection[str]) -> dict[str, Any]:
-    """Read options by name, with hyphens or underscores; the table ``[backend]`` has its ``name`` and ``options``."""
+    """Read options of `known` names from TOML; a table ``[backend]`` sets `backend` and `backend_options`."""
     text = read_text(path, "the configuration", error=OptionError)
     table = parse_toml(text, f"the configuration {path}", error=OptionError)
     options: dict[str, Any] = {}
@@ -359,7 +360,7 @@ _OF_BACKEND: Final = {"name": "backend", "options": "backend_options"}
 
 
 def check_kinds(model: type[BaseModel], options: Mapping[str, Any], path: str | Path) -> None:
-    """Refuse values of the wrong kind, naming the file: fractions for whole numbers, and texts for any number."""
+    """Refuse values of the wrong type in a file, such as 1.5 for a whole number, or a text for a number."""
     try:
         model.model_validate({name: options[name] for name in options if name in model.model_fields}, strict=True)
     except ValidationError as error:
@@ -367,7 +368,7 @@ def check_kinds(model: type[BaseModel], options: Mapping[str, Any], path: str | 
 
 
 def sentence_of(error: ValidationError, model: type[BaseModel], *, in_file: bool = False) -> str:
-    """Return a sentence about a wrong value and the allowed values; a file names options without dashes."""
+    """Return a sentence that says which value is wrong and which are allowed; `in_file`: no dashes before names."""
     first = error.errors()[0]
     name = str(first["loc"][0])
     own = first["type"] == "value_error"
@@ -395,7 +396,7 @@ def _words(model: type[BaseModel], name: str) -> list[str]:
 
 
 def _wanted(model: type[BaseModel], name: str, fault: str) -> str:
-    """Describe the allowed values of an option; mention very large limits only if they are exceeded."""
+    """Describe the allowed values of an option; an upper limit of 10^9 or more is mentioned only if it is exceeded."""
     wanted = []
     for each in _alternatives(model, name):
         kind = "a whole number" if each.get("type") == "integer" else "a number"
@@ -413,7 +414,7 @@ def _wanted(model: type[BaseModel], name: str, fault: str) -> str:
 
 
 def toml_of(options: Mapping[str, Any], comments: Mapping[str, str] | None = None) -> str:
-    """Return options as TOML that reads back; None becomes a comment, tables come last; `comments` are added."""
+    """Return options as TOML that reads back, None as a comment; `comments`: text for the end of lines, by option."""
     lines: list[str] = []
     tables: list[str] = []
     for name, value in options.items():
@@ -436,7 +437,7 @@ def _value(value: Any) -> str:
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_value, value))}]"
     if isinstance(value, str):
-        # What JSON escapes, TOML reads in the same way; it alone also escapes the character 127.
+        # TOML has the escapes of JSON, and also requires one for the character 127.
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -450,7 +451,7 @@ _KINDS: Final[dict[Any, Literal["int_type", "float_type", "bool_type"]]] = {
 }
 
 
-_SAME: Final = {"random_state": "seed", "n_jobs": "workers"}  # As in scikit-learn.
+_SAME: Final = {"random_state": "seed", "n_jobs": "workers"}  # Names of scikit-learn, which are accepted.
 
 _NEAR: Final = {
     **_SAME,
@@ -471,7 +472,7 @@ _NEAR: Final = {
     "jobs": "workers",
     "summary_length": "max_length",
     "words": "max_length",
-    # As a signature has them.
+    # Abbreviations in the signature of a result.
     "form": "formulation",
     "of": "measure",
     "refs": "references",
@@ -480,7 +481,7 @@ _NEAR: Final = {
     "stop": "stopwords",
 }
 
-_ELSEWHERE: Final = {  # Options of some commands only, and their meaning there.
+_ELSEWHERE: Final = {  # Advice about options that only some commands have.
     "input": "the file of topics is an argument after the command",
     "seeds": "optsum compare and the studies akhmetov, gap and hirao run random strategies with several",
     "exact_time_limit": "optsum compare and the studies akhmetov, gap and hirao also prove the optimum; here the "
@@ -498,7 +499,7 @@ _OTHER_VALUES: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "best_by": dict.fromkeys(("fmeasure", "f_measure", "f-measure", "f1-score", "f1_score", "f"), "f1"),
 }
-"""Values of these options in other libraries: those of rouge-score, and singular forms."""
+"""Accepted synonyms of values, by option: the names of other libraries such as rouge-score, and singular forms."""
 
 
 def in_our_names(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -512,7 +513,7 @@ def in_our_names(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def our_name(name: str) -> UnknownNameError | None:
-    """Return the error for an option or flag of another library; None for any other name."""
+    """Return an error that advises on an option of another library or command; None if there is no advice."""
     plain = name.lstrip("-").replace("-", "_")
     if (why := _ELSEWHERE.get(plain)) is not None:
         return UnknownNameError(f"there is no option {name!r} here: {why}")
@@ -524,15 +525,15 @@ def our_name(name: str) -> UnknownNameError | None:
 
 
 class Model(BaseModel):
-    """Options that are immutable, refuse unknown ones, and accept neither text nor truth values as numbers."""
+    """Base class of options: immutable, without unknown fields, and no text, true or false is taken for a number."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     @field_validator("*", mode="before")
     @classmethod
     def _true_is_no_number(cls, value: Any, info: ValidationInfo) -> Any:
-        if type(value).__module__ == "numpy" and not getattr(value, "shape", None):  # loaded already, if it is one
-            if value.dtype.kind in "mM":  # whose items may be numbers
+        if type(value).__module__ == "numpy" and not getattr(value, "shape", None):  # tested without importing numpy
+            if value.dtype.kind in "mM":  # times, which `item` may turn into integers
                 raise PydanticCustomError("no_number", "a time is not a number")
             value = value.item()
         if isinstance(value, bool) and cls.model_fields[str(info.field_name)].annotation not in {bool, bool | None}:
@@ -541,7 +542,7 @@ class Model(BaseModel):
             raise PydanticKnownError(kind)
         if info.field_name != "metric":
             return _OTHER_VALUES.get(str(info.field_name), {}).get(value, value) if isinstance(value, str) else value
-        if isinstance(value, Metric):  # the name of its class, if it is one that a class has by itself
+        if isinstance(value, Metric):  # an instance without parameters is represented by its class
             value = type(value) if value == type(value).read(value.form) else value.name
         if isinstance(value, type) and issubclass(value, Metric):
             forget_former(place_of(value), value)
@@ -550,8 +551,8 @@ class Model(BaseModel):
 
 
 def function_or_name(value: Any, otherwise: ValidatorFunctionWrapHandler) -> Any:
-    """Allow a function in place of a name; a function that has a name keeps it."""
-    if isinstance(value, str) and hasattr(value, "function"):  # pydantic would make plain text of it
+    """Validate the name of a function; a function itself is replaced by its name (`optsum.plugins.named_function`)."""
+    if isinstance(value, str) and hasattr(value, "function"):  # pydantic would turn an `OwnFunction` into plain text
         return value
     return named_function(value) if callable(value) else otherwise(value)
 
@@ -569,13 +570,13 @@ MaxLength: TypeAlias = Annotated[
 
 @dataclass(frozen=True)
 class FlagHint:
-    """How the command line shows an option: whether in the short help, and the list of names for completion."""
+    """Settings for showing an option on the command line."""
 
-    brief: bool = False
-    names: str = ""
+    brief: bool = False  # Whether the short help contains it.
+    names: str = ""  # The key in `optsum.cli.flags.NAMES` of the names to which a value is completed.
 
 
-# Searches and scores read texts alike, so what they say of it is one text.
+# Searching and scoring share these options of reading texts, with their descriptions.
 Tokenizer: TypeAlias = Annotated[
     str | None,
     FlagHint(brief=True, names="tokenizers"),
@@ -646,7 +647,7 @@ FlatLists: TypeAlias = Annotated[
     ),
 ]
 Lines: TypeAlias = Annotated[
-    bool | None, Field(description="each line of raw text is a sentence [of dialogues and highlights]")
+    bool | None, Field(description="each line of raw text is a sentence [only in dialogues and highlights]")
 ]
 SourceWords: TypeAlias = Annotated[
     int | None, Field(ge=1, description="read only the sentences within the first N words of the documents")
@@ -656,14 +657,14 @@ SourceWords: TypeAlias = Annotated[
 @of_files
 @lru_cache(maxsize=64)
 def analyzer_of(tokenizer: str, stem: bool, stopwords: str, stemmer: str) -> Analyzer:
-    from optsum.text.analyzer import Analyzer, load_stopwords  # --help is quicker without
+    from optsum.text.analyzer import Analyzer, load_stopwords  # imported late to keep --help quick
 
     dropped = stopwords if stopwords in {"keep", "drop"} else load_stopwords(stopwords)
     return Analyzer(tokenizer, stem, dropped, stemmer)
 
 
 def reading_of(options: Any) -> Reading:
-    """Return the reading of texts that the options of any command define."""
+    """Return how texts are read: their splitter, language and layout, from the options of any command."""
     as_rouge_score = (getattr(options, "preset", None) or "").startswith("google")
     return topic.Reading(
         split=splitter_of(options.language, options.splitter),
@@ -675,7 +676,7 @@ def reading_of(options: Any) -> Reading:
     )
 
 
-OF_WORKERS: Final = ("workers", "executor", "scheduler", "memory_per_worker")  # Who does the work.
+OF_WORKERS: Final = ("workers", "executor", "scheduler", "memory_per_worker")  # Options of the processes that search.
 
 OF_SEARCHES: Final = frozenset(  # Options that define the search, but not the problem.
     {
@@ -690,10 +691,10 @@ OF_PROBLEMS: Final = OF_SEARCHES | {  # Options that apply to problems without t
 }
 
 _NOT_IN_HASH = {"preset", *OF_WORKERS}
-"""Options that cannot change a result; a preset is represented by the options that it sets."""
+"""Options that are left out of the hash: they cannot change a result; a preset is hashed as the options it sets."""
 
 _ADDED_LATER: Final = ("language", "splitter", "lines", "source_words", "length_tokenizer", "requires")
-"""Options that enter the hash only if they differ from their default."""
+"""Options added since the first rows were written: they enter the hash only if they differ from their default."""
 
 
 class Options(Model):
@@ -725,8 +726,8 @@ class Options(Model):
     bound: Literal["root", "none", "lagrangian", "knapsack"] = Field(
         "root",
         description=(
-            "root or none: bound of a search that proves nothing; lagrangian or knapsack (Hirao et al. 2017): "
-            "bound by which branch-and-bound prunes, lagrangian unless another is given"
+            "for a strategy that proves nothing, root computes a bound and none does not; for branch-and-bound, the "
+            "bound by which it prunes: lagrangian (default) or knapsack (Hirao et al. 2017)"
         ),
     )
     metric: Metrics = Field("rouge-1", description="rouge-N, rouge-suK, rouge-l, sums with +, ngram-I-J, or similarity")
@@ -745,8 +746,8 @@ class Options(Model):
     references: Annotated[Literal["pooled", "each", "mean", "best", "first", "agreed"], FlagHint(brief=True)] = Field(
         "pooled",
         description=(
-            "several references: all together, a problem for each, their mean, the one with the largest value, the "
-            "first, or the one with which another agrees best"
+            "several references: all together, a problem for each, the mean over them, the one with the largest "
+            "value, the first, or the one with which another agrees best"
         ),
     )
     model_units: ModelUnits = "whole"
@@ -796,8 +797,8 @@ class Options(Model):
     uncoverable: Literal["error", "skip"] = Field(
         "error",
         description=(
-            "cover: an abstract sentence without any alternative is an error (with a maximum length: is missed), or "
-            "is left out and reported"
+            "cover: an abstract sentence that no source sentences support is an error (with a maximum length: counts "
+            "as missed), or is left out and reported"
         ),
     )
     chunk_profile: Literal["strict", "paper"] = Field(
@@ -820,10 +821,10 @@ class Options(Model):
     evaluation_limit: int | None = Field(None, ge=0, description="selections evaluated per problem")
     gap: float | None = Field(None, ge=0, description="relative gap that is good enough")
     target: float | None = Field(None, description="objective that is good enough")
-    seed: int = Field(0, ge=0, description="the same seed gives the same result")
-    workers: Annotated[int, FlagHint(brief=True)] = Field(1, ge=1, description="processes")
+    seed: int = Field(0, ge=0, description="seed of random choices; the same seed gives the same result")
+    workers: Annotated[int, FlagHint(brief=True)] = Field(1, ge=1, description="number of processes")
     executor: Literal["local", "dask"] = Field(
-        "local", description="where processes run: on this machine, or in a cluster"
+        "local", description="where processes run: on this machine, or in a cluster of dask"
     )
     scheduler: str | None = Field(None, description="scheduler of dask, such as tcp://HOST:8786 [one on this machine]")
     memory_per_worker: str | None = Field(None, description="memory limit of each process, such as 2GB (Linux)")
@@ -863,7 +864,7 @@ class Options(Model):
         return reading_of(self)
 
     def spec(self) -> Spec:
-        """Return the specification of the objective, for topics that are not tokenized."""
+        """Return the specification of the objective, with the tokenizer for topics that are not tokenized yet."""
         return _spec(self)
 
     def limits(self) -> Limits:
@@ -875,7 +876,7 @@ class Options(Model):
 
     @property
     def memory(self) -> int | None:
-        """Memory limit of a process in bytes."""
+        """The memory limit of a process in bytes; None without a limit."""
         return None if self.memory_per_worker is None else parse_size(self.memory_per_worker)
 
     @property
@@ -888,24 +889,24 @@ class Options(Model):
 
     @property
     def files(self) -> list[str]:
-        """Paths of the files and folders in options, except pipes, which can be read only once."""
+        """The paths of existing files and folders in options; pipes are left out, as they can be read only once."""
         named = [getattr(self, name, None) for name in _NAMING_FILES]
         return [name for name in named if isinstance(name, str) and (Path(name).is_file() or Path(name).is_dir())]
 
     @property
     def config_hash(self) -> str:
-        """Twelve hexadecimal digits that change with every option that can change a result."""
+        """Twelve hexadecimal digits that differ, almost surely, if any option that can change a result differs."""
         return _hash(self)
 
 
-_NAMING_FILES: Final = ("stopwords", "vectors", "chunk_rules")  # Options whose files count by what they hold.
+_NAMING_FILES: Final = ("stopwords", "vectors", "chunk_rules")  # Options that may be the path of a file or folder.
 _WITH_FILES: Final = (*_NAMING_FILES, "exclusive", "requires")
 
 
 class ScoreOptions(Model):
-    """Every option of scoring."""
+    """Every option of scoring; names as on the command line."""
 
-    model_config = ConfigDict(defer_build=True)  # most commands score nothing
+    model_config = ConfigDict(defer_build=True)  # building takes time, and most commands do not score
 
     metric: Metrics = Field("rouge-1+rouge-2+rouge-l", description="one metric, or several joined by +")
     references: Literal["pooled", "mean", "best", "first", "agreed"] = Field(
@@ -924,7 +925,8 @@ class ScoreOptions(Model):
     model_units: ModelUnits = "whole"
     max_words: int | None = Field(None, ge=1, description="cut summaries and references after N words")
     oracles: bool = Field(
-        default=False, description="also precision, recall and F of extracts against all oracles within --max-length"
+        default=False,
+        description="also precision, recall and F1 of the chosen sentences against all oracles within --max-length",
     )
     each_oracle: int = Field(
         default=0, ge=0, description="like --oracles, and also against each of the first N oracles"
@@ -974,7 +976,7 @@ _FIELDS_OF_READING: Final[dict[str, Any]] = {
     name: (Options.model_fields[name].annotation, Options.model_fields[name]) for name in _OF_READING
 }
 READING: Final = create_model("ReadingOptions", __base__=Model, **_FIELDS_OF_READING)
-"""The reading options, for commands without a model that contains them."""
+"""The options of reading texts, for commands whose own options do not include them."""
 
 
 @of_files
@@ -993,7 +995,7 @@ def _spec(options: Options) -> Spec:
     same = {field.name for field in fields(Spec)} & Options.model_fields.keys()
     values = {name: getattr(options, name) for name in same}
     values["references"] = "mean" if options.references == "mean" else "pooled"
-    # One that is the reference's is known of a topic alone (`optsum.running.one_problem.Setup.spec_for`).
+    # A maximum length "reference" depends on the topic (`optsum.running.one_problem.Setup.spec_for`).
     values["max_length"] = options.max_length if isinstance(options.max_length, int) else NO_LIMIT
     return Spec(analyzer=options.analyzer(), sides=side_constraints_of(vars(options)), **values)
 
@@ -1002,16 +1004,16 @@ def _spec(options: Options) -> Spec:
 @lru_cache(maxsize=256)
 def _hash(options: Options) -> str:
     data = options.model_dump(exclude=_NOT_IN_HASH)
-    for name in _ADDED_LATER:  # rows that were written before have the hash of options without them
+    for name in _ADDED_LATER:  # rows of earlier versions have a hash without them
         if data[name] == Options.model_fields[name].default:
             del data[name]
-    with suppress(OptsumError):  # of files what they hold counts, not what they are called
+    with suppress(OptsumError):  # the content of a file counts, not its name
         if options.stopwords not in {"keep", "drop"}:
             data["stopwords"] = sorted(options.analyzer().stopwords)
         data |= options.formulated().contents()
-        least = exclusive_of(options.exclusive)  # a number is the same however it is written
+        least = exclusive_of(options.exclusive)  # equal numbers have one hash, in any notation
         if isinstance(least, Fraction):
-            short = float(least)  # as earlier versions had it
+            short = float(least)  # earlier versions hashed a float
             data["exclusive"] = short if Fraction(str(short)) == least else str(least)
         else:
             data["exclusive"] = least
@@ -1022,11 +1024,11 @@ def _hash(options: Options) -> str:
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:12]
 
 
-_OF_BACKENDS: Final = ("backend", "threads", "backend_options", "verify")  # Options that say something of a solver.
+_OF_BACKENDS: Final = ("backend", "threads", "backend_options", "verify")  # Options of MILP solvers.
 
 
 def read_config(path: str | Path, *, also: Iterable[str] = ()) -> dict[str, Any]:
-    """Read options of all commands (and `also` others) from TOML; hyphens and underscores in names are the same."""
+    """Read the options of any command, or those in `also`, from TOML; hyphens and underscores in names are the same."""
     known = dict.fromkeys([*Options.model_fields, *ScoreOptions.model_fields, *ONLY_IN, *also])
     return read_table(path, known)
 
@@ -1039,10 +1041,11 @@ def resolve(
     among_others: bool = False,
     taken: Collection[str] = (),
 ) -> Options:
-    """Return the options of a search: defaults, overridden by the preset, by the file, and by given options.
+    """Return the checked options of a search: defaults, overridden by the preset, by the file, and by given options.
 
-    `given`: None means "not given". `strategy`: the default one, otherwise "auto" or that of a given option.
-    `among_others`: whether some options may apply only to other searches.
+    `given`: options by name; a value None means "not given". `config`: path of a TOML file. `strategy`: the strategy if
+    none is given; if None, the one that a given option implies, otherwise "auto". `among_others`: whether the options
+    are shared with other searches, so that some may not apply to this one. `taken`: options of the file to ignore.
     """
     options = resolve_as(Options, given, config=config, taken=taken)
     if named := [value for name in _WITH_FILES if (value := getattr(options, name)) not in {None, "keep", "drop"}]:
@@ -1054,7 +1057,7 @@ def resolve(
         options = options.model_copy(update={"strategy": name})
     if not among_others:
         check_solver_is_used(given, options.strategy)
-    if not options.formulated().reads_topics:  # a file serves texts too: of it only limits of lengths matter
+    if not options.formulated().reads_topics:  # a file may serve texts too, so only given options are refused
         told = in_our_names({name: value for name, value in (given or {}).items() if value is not None})
         alike = isinstance(exclusive_of(options.exclusive), Fraction) or None
         told |= {"preset": options.preset, "min_length": options.min_length or None}
@@ -1064,7 +1067,7 @@ def resolve(
 
 
 def refuse_of_texts(**told: object) -> None:
-    """Refuse given options and arguments (not None) that are for texts when problems without texts are searched."""
+    """Refuse options and arguments that are not None and apply only to texts, for problems without texts."""
     named = [name for name, value in told.items() if value is not None and name not in OF_PROBLEMS]
     if named:
         said = " and ".join(f"--{name.replace('_', '-')}" for name in named)
@@ -1072,9 +1075,9 @@ def refuse_of_texts(**told: object) -> None:
 
 
 def check_solver_is_used(given: Mapping[str, Any] | None, *strategies: str, enumerates: bool = False) -> None:
-    """Refuse a solver, or options of one (not from a file), if no strategy that is run uses solvers.
+    """Refuse given options of a MILP solver if none of the strategies uses a solver.
 
-    `enumerates`: whether optima are enumerated, which no solver does.
+    `given`: options from arguments, not from a file. `enumerates`: whether optima are enumerated, which no solver can.
     """
     values = in_our_names({name: value for name, value in (given or {}).items() if value is not None})
     empty = {name for name, value in values.items() if isinstance(value, tuple | list | dict) and not value}
@@ -1126,7 +1129,7 @@ def _checked(options: Options) -> Spec:
         raise OptionError(f"Vectors are for the metric similarity, not for {metric}: give --metric=similarity.")
     options.reading  # noqa: B018
     spec = options.spec()
-    if spec.length_unit == "tokens":  # the tokenizer is loaded, or cannot be
+    if spec.length_unit == "tokens":  # raises now if the tokenizer cannot be loaded
         spec.length_of  # noqa: B018
     return spec
 
@@ -1135,7 +1138,7 @@ def resolve_score(given: Mapping[str, Any] | None = None, *, config: str | Path 
     options = resolve_as(ScoreOptions, given, config=config)
     forget_changed([options.stopwords])
     if options.formulation is not None and not FORMULATIONS.load(options.formulation).has_metric:
-        # A flat list of strings is one of passages there, whatever is in them.
+        # The documents of a cover are lists of passages, each one unit.
         options = options.model_copy(update={"flat": options.flat or "sentences"})
     parse_metric(options.metric)
     options.analyzer()
@@ -1148,11 +1151,12 @@ M = TypeVar("M", bound=Model)
 
 @lru_cache(maxsize=64)
 def options_of(made_by: Callable[..., Any]) -> type[Model]:
-    """Return the options of a function (its keyword-only parameters) or of a dataclass (its keyword-only fields).
+    """Return a model of the keyword-only parameters of a function, or of the keyword-only fields of a dataclass.
 
-    Each is annotated ``Annotated[type, Field(description=..., ge=...)]``, or the option of a search of that name.
+    Each is annotated ``Annotated[type, Field(description=..., ge=...)]``; otherwise the annotation of the field of
+    `Options` with the same name is used.
     """
-    # A field may be inherited, and its annotation is of the module that it stands in.
+    # `get_type_hints` evaluates the annotation of an inherited field in the module of the class that declares it.
     types, shared = get_type_hints(made_by, include_extras=True), get_type_hints(Options, include_extras=True)
     types = {name: kind if get_origin(kind) is Annotated else shared.get(name, kind) for name, kind in types.items()}
     own = signature(made_by).parameters.values()
@@ -1169,7 +1173,7 @@ def resolve_as(
     config: str | Path | None = None,
     taken: Collection[str] = (),
 ) -> M:
-    """Return the options of a command with its own model (`options_of`), like `resolve` for a search."""
+    """Return options of a class as `resolve` does: defaults, preset, file and given ones, which override earlier."""
     values = in_our_names({name: value for name, value in (given or {}).items() if value is not None})
     for name in values:
         if name not in model.model_fields:
@@ -1201,7 +1205,7 @@ def _with_implied(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def with_options(function: Callable[..., Any], keywords: str) -> None:
-    """Make `help` and notebooks show each keyword, of a TypedDict in `keywords`, of a function with ``**options``."""
+    """Add each option of a TypedDict in `keywords` to the signature and docstring of a function, for `help`."""
     known = import_module("optsum.options.keywords")
     model = ScoreOptions if keywords == known.ScoreKeywords.__name__ else Options
     plain = signature(function)
@@ -1230,7 +1234,7 @@ _BACKEND: Final[dict[str, Any]] = {
 
 _LIMITS: Final[dict[str, Any]] = {"type": "array", "items": {"type": "number", "minimum": 0}}
 
-_SCHEMAS: Final[dict[str, dict[str, Any]]] = {  # Schemas of options that are not fields of a model.
+_SCHEMAS: Final[dict[str, dict[str, Any]]] = {  # JSON schemas of the options in `ONLY_IN`.
     "strategies": _NAMES,
     "backends": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"anyOf": [{"type": "string"}, _BACKEND]}}]},
     "exact": {"type": "string"},
@@ -1242,7 +1246,7 @@ _SCHEMAS: Final[dict[str, dict[str, Any]]] = {  # Schemas of options that are no
 
 
 def described(options: Options) -> dict[str, Any]:
-    """Return options in the form of a file: the solver's own options are in the table of the backend."""
+    """Return options by name as a file holds them, with the solver's own options in the table ``[backend.options]``."""
     values = options.model_dump()
     for own in ("strategy_options", "formulation_options"):
         values[own] = dict(values[own]) or None
@@ -1254,13 +1258,13 @@ def described(options: Options) -> dict[str, Any]:
 
 
 def schema() -> dict[str, Any]:
-    """Return the JSON schema of a file of options for searches, scoring and single commands."""
+    """Return the JSON schema of a TOML file of options, which may hold the options of every command."""
     made = Options.model_json_schema()
     for name, field in ScoreOptions.model_json_schema()["properties"].items():
         made["properties"].setdefault(name, field)
     for name, where in ONLY_IN.items():
         made["properties"].setdefault(name, {"description": f"of optsum {where}", **_SCHEMAS.get(name, {})})
-    del made["properties"]["backend_options"]  # they are those of the backend
+    del made["properties"]["backend_options"]  # in the schema of the table [backend] instead
     backend = made["properties"]["backend"]
     made["properties"]["backend"] = {
         "description": backend["description"],

@@ -1,4 +1,4 @@
-"""Presets: the options of a paper or a program, under one name."""
+"""Presets: options under one name, as a paper or a program uses them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any, Final
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """Options that belong together."""
+    """Options under one name, with a description."""
 
-    about: str  # One line for ``optsum list presets``, with the source.
+    about: str  # Description of one line for ``optsum list presets``, with the source.
     options: Mapping[str, Any]
 
 
@@ -74,7 +74,7 @@ PRESETS: Final[Mapping[str, Preset]] = {
         "unigram recall, each sentence of the reference people agree on by itself, 145 to 155 words (Lin & Hovy 2003)",
         {**_LIN_HOVY, "min_length": 145, "max_length": 155},
     ),
-    # The text says "sets of unique n-grams"; the library that the scores are from counted clipped at the time.
+    # The paper says "sets of unique n-grams", but the library that computed its scores clipped counts in that version.
     "akhmetov": Preset(
         "ROUGE-1 F1, clipped, as many sentences as are best (Akhmetov et al. 2022; package rouge 1.0.0)",
         {"metric": "rouge-1", "measure": "f1", "references": "pooled", **_PLAIN, "tokenizer": "pypi-rouge"},

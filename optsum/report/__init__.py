@@ -1,1 +1,1 @@
-"""Tables, figures and statistics of results: comparisons, scores of systems, and the page."""
+"""Tables, figures and statistics of results: comparisons, scores of systems, and a page of HTML."""

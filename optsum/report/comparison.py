@@ -1,7 +1,7 @@
-"""Compare strategies on the same topics with the exact optimum, or with the best bound; statistics of lists of numbers.
+"""Comparison of strategies on the same topics with the exact optimum or the best bound; statistics and tests for it.
 
-Common work is done once, and times are comparable. A statistics package just for the tests would be a quarter of an
-installation.
+Work that strategies share, such as building the problem, is done once but counted in the time of each. The statistical
+tests are implemented here because a package of statistics would be a quarter of an installation.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ from optsum.running.one_problem import Setup, best_of_references, build, refused
 from optsum.system.clock import Stopped, Termination, clock
 from optsum.system.compiled import patience
 
-_DIFFERENT: Final = 6  # Fewer pairs that differ cannot be significant at 5 % (two-sided), whatever the ranks.
+_DIFFERENT: Final = 6  # With fewer pairs that differ, no result is significant at 5 % (two-sided).
 
 _ALL_SIGNS: Final = 50
-"""Number of pairs up to which all sign arrangements are counted; for more, the sum of ranks is approximately normal."""
+"""Largest number of pairs for which the p-value is exact; for more, the sum of ranks is approximated as normal."""
 
 _NORMAL_975: Final = 1.959963984540054
 _FEW: Final = 100
-"""Degrees of freedom up to which the distribution is summed; above, its expansion has an error below 1e-9."""
+"""Most degrees of freedom with an exact quantile; for more, a series expansion has an error below 1e-9."""
 
 
 def ranks(values: ArrayLike) -> NDArray[np.float64]:
@@ -109,15 +109,15 @@ def _within(t: float, degrees: int) -> float:
 
 
 def wilcoxon(differences: Sequence[float]) -> float | None:
-    """Return the two-sided p-value of Wilcoxon's signed-rank test, exact up to 50 differences; None for under six."""
+    """Return the two-sided p of Wilcoxon's signed-rank test, exact up to 50 differences; None if under six differ."""
     apart = [one for one in differences if one]
     if len(apart) < _DIFFERENT:
         return None
-    twice = [round(2 * rank) for rank in ranks([abs(one) for one in apart])]  # whole, halves of shared ranks too
+    twice = [round(2 * rank) for rank in ranks([abs(one) for one in apart])]  # whole, as shared ranks may end in .5
     above = sum(rank for one, rank in zip(apart, twice, strict=True) if one > 0)
     extreme = min(above, sum(twice) - above)
     if len(apart) <= _ALL_SIGNS:
-        arrangements = np.array([1] + [0] * sum(twice), object)  # sets of ranks, by their sum
+        arrangements = np.array([1] + [0] * sum(twice), object)  # number of sets of ranks, by their sum
         for rank in twice:
             arrangements[rank:] += arrangements[:-rank].copy()
         return float(min(1.0, 2 * arrangements[: extreme + 1].sum() / (1 << len(apart))))
@@ -126,7 +126,7 @@ def wilcoxon(differences: Sequence[float]) -> float | None:
 
 
 CHANCE: Final = "p: Wilcoxon's signed-rank test over {}, two-sided; - if fewer than six differ."
-"""The caption for `chance`."""
+"""The caption of a column made by `chance`; {} is the kind of pairs, such as topics."""
 
 
 def chance(differences: Sequence[float]) -> Cell:
@@ -134,11 +134,11 @@ def chance(differences: Sequence[float]) -> Cell:
 
 
 def claims(results: Sequence[Result]) -> tuple[Key | None, list[Key], bool]:
-    """Return the optimum, if known, all bounds, and whether all claims can be true together."""
+    """Return what results of one problem claim: the optimum or None, all bounds, and whether no claims contradict."""
     keys = [key for result in results if (key := result.key) is not None]
     bounds = [bound for result in results if (bound := result.bound_key) is not None]
     optima = {key for result in results if result.status is Status.OPTIMAL and (key := result.key) is not None}
-    # A selection that attains a bound is optimal, whichever strategies found the two.
+    # A selection whose value equals a bound is optimal, even if two strategies found them.
     optima |= {key for key in keys if key in bounds}
     # Bounds lie above all selections when maximizing, below when minimizing.
     sides = {bound > key for key in keys for bound in bounds if bound != key}
@@ -148,12 +148,12 @@ def claims(results: Sequence[Result]) -> tuple[Key | None, list[Key], bool]:
 
 
 def ratio_to_best(key: Key, optimum: Key | None, bounds: Sequence[Key]) -> tuple[float | None, bool]:
-    """Return the ratio to the optimum, or to the tightest bound (a lower limit of the true ratio), and whether so."""
+    """Return the ratio to the optimum and False, or to the tightest bound (a lower limit of the ratio) and True."""
 
     def ratio(best: Key) -> float:
         if key == best:
             return 1.0
-        small, large = sorted((abs(Fraction(key)), abs(Fraction(best))))  # below 0 the better is the smaller in size
+        small, large = sorted((abs(Fraction(key)), abs(Fraction(best))))  # either may be the larger, so at most 1
         return float(small / large) if (key > 0) == (best > 0) else 0.0
 
     if optimum is not None:
@@ -167,22 +167,21 @@ INTERVALS: Final[dict[Interval, str]] = {
     "student": "95 % confidence interval of the mean, Student's t",
     "z": "95 % confidence interval of the mean by the normal distribution (too narrow for few topics)",
 }
-"""Kinds of intervals, in the words of a caption."""
+"""Description of each kind of interval, for captions."""
 
 OVER_SEEDS: Final = "± seeds: standard deviation of the mean objective over {} seeds; exact strategies are run once."
-"""The caption for `seeds_deviation`."""
+"""The caption of a column of `seeds_deviation`; {} is the number of seeds."""
 
-FEWEST: Final = 3  # Fewer points have no correlation worth the name: two are always on a line.
+FEWEST: Final = 3  # Fewest points with a correlation; two points are always on a line.
 
 
 class Spread(NamedTuple):
-    """Akhmetov et al. 2022, Tables 4 and 5."""
+    """Mean and spread of numbers, as in Tables 4 and 5 of Akhmetov et al. 2022."""
 
-    # mean, std: the standard deviation is that of a sample (divided by its size - 1); 0 for a single number.
     mean: float
-    std: float
-    cv: float | None  # Coefficient of variation, std / mean (eq. 5); None where the mean is 0.
-    # Of the 95 % confidence interval of the mean (eq. 6); None for a single number, which has none.
+    std: float  # Standard deviation of a sample (the sum is divided by its size - 1); 0 for a single number.
+    cv: float | None  # Coefficient of variation, std / mean (eq. 5); None if the mean is 0.
+    # The 95 % confidence interval of the mean (eq. 6); None for a single number.
     half_width: float | None = None
     lower: float | None = None
     upper: float | None = None
@@ -192,7 +191,7 @@ SPREADS: Final = ("mean", "std", "CV", "CI +/- mean", "CI lower", "CI upper")  #
 
 
 def spread_of(values: Sequence[float], interval: Interval = "student", z: float = 1.96) -> Spread | None:
-    """Return the spread of numbers, with an interval by Student's t or by `z` standard errors; None without numbers."""
+    """Return the spread of numbers, None without any; intervals are by Student's t or `z` times the standard error."""
     if not values:
         return None
     middle = mean(values)
@@ -215,7 +214,7 @@ def average(values: Iterable[float | None], digits: int = 4) -> Cell:
 
 
 def seeds_deviation(by_seed: Iterable[Sequence[float]]) -> float | None:
-    """Return the standard deviation over seeds of the mean of each; None for fewer than two seeds with values."""
+    """Return the standard deviation of the means of each seed; None for fewer than two seeds with values."""
     means = [fmean(values) for values in by_seed if values]
     return stdev(means) if len(means) > 1 else None
 
@@ -223,7 +222,7 @@ def seeds_deviation(by_seed: Iterable[Sequence[float]]) -> float | None:
 def pearson(left: Sequence[float], right: Sequence[float]) -> float | None:
     """Return Pearson's r; None for fewer than `FEWEST` points, or if all numbers of a side are equal."""
     one, other = (np.asarray(side, np.float64) for side in (left, right))
-    # What rounding leaves of numbers that are all equal is no variation.
+    # Differences from the mean are used, because they are 0 for equal numbers in spite of rounding.
     if len(one) < FEWEST or not np.ptp(one - one.mean()) or not np.ptp(other - other.mean()):
         return None
     return float(np.clip(np.corrcoef(one, other)[0, 1], -1.0, 1.0))
@@ -241,26 +240,26 @@ NO_EXACT: Final = "A time limit of the exact strategy needs such a strategy: nam
 
 Solver: TypeAlias = tuple[str, OwnOptions]  # A backend with its own options.
 
-USABLE: Final = "usable"  # All backends that work on this machine.
+USABLE: Final = "usable"  # The name that stands for all backends that work on this machine.
 
 
 @dataclass(frozen=True)
 class Plan:
     """The strategies, backends, time limits and seeds of a comparison."""
 
-    variants: tuple[Options, ...]  # The same options for each strategy, the exact one first.
-    exact: str | None  # The strategy whose proven optimum the others are held against.
-    added: bool = False  # Whether that strategy is there for the optima alone: nobody has asked to compare it.
-    # Solvers that a strategy with a backend is run on, a variant each; empty where it is run on one.
+    variants: tuple[Options, ...]  # The options of each run on a problem, those of the exact strategy first.
+    exact: str | None  # The strategy with whose proven optimum the others are compared.
+    added: bool = False  # Whether the exact strategy is run only for the optima, as the user did not list it.
+    # Solvers on each of which a strategy with a backend is run; empty if it is run on one solver only.
     backends: tuple[Solver, ...] = ()
-    # Each strategy that proves nothing is run once with each; empty where all are run once.
+    # Seeds with each of which a strategy that is not exact is run; empty if it is run once.
     seeds: tuple[int, ...] = ()
-    # Seconds that each strategy is run with, a variant each; empty where all have one limit, or none.
+    # Time limits (s) with each of which a strategy is run; empty if there is one limit, or none.
     time_limits: tuple[float, ...] = ()
 
     @property
     def strategies(self) -> list[str]:
-        """Names in the order of the table: strategies, with their solvers and limits if several are compared."""
+        """The lines of the table: names of strategies, with solver and time limit if several of them are compared."""
         return list(dict.fromkeys(self.names))
 
     @property
@@ -345,7 +344,7 @@ def plan_of(
 
 
 def solvers_of(given: object, base: Options) -> tuple[Solver, ...]:
-    """Return backends with their options, from names ("usable": all that work here) or tables of name and options."""
+    """Return backends with their own options, from names ("usable": all that work here) or tables of both."""
     found: list[Solver] = []
     for part in given if isinstance(given, list | tuple) and given else [given]:
         if isinstance(part, Mapping):
@@ -397,12 +396,12 @@ def check_exact(strategy: str) -> None:
 
 
 def _serving(base: Options, among: Sequence[str]) -> str:
-    """Return the first exact strategy: of `among`, else the preset's, else any."""
+    """Return the first exact strategy that accepts the options: one of `among`, of `base`, or any built-in one."""
     for name in (*among, base.strategy, *STRATEGIES.builtin):
         able = name in STRATEGIES.names() and STRATEGIES.load(name).exact
         if able and not refused(base.model_copy(update={"strategy": name, "strategy_options": ()})):
             return name
-    return solving()  # which says why
+    return solving()  # when it is run, its error says why no strategy fits
 
 
 def _names(given: object, kind: str = "strategy") -> list[str]:
@@ -419,7 +418,7 @@ def _names(given: object, kind: str = "strategy") -> list[str]:
 
 
 def seeds_of(given: object, seed: int | None = None) -> tuple[int, ...]:
-    """Return seeds from numbers, or from text: "0:10" for the ten from 0, or "1,2,3"; an empty result for None."""
+    """Return seeds from numbers, "0:10" (0 to 9) or "1,2,3"; `seed`, a single one, must then be None."""
     if given is None:
         return ()
     if seed is not None:
@@ -444,21 +443,21 @@ def seeds_of(given: object, seed: int | None = None) -> tuple[int, ...]:
 
 
 def each_seed(options: Options, seeds: Sequence[int]) -> list[Options]:
-    """Yield the options for each seed; those of an exact strategy once, unchanged."""
+    """Return the options with each of the seeds; for an exact strategy, only the options as they are."""
     if not seeds or STRATEGIES.load(options.strategy).exact:
         return [options]
     return [options.model_copy(update={"seed": seed}) for seed in seeds]
 
 
 def time_limits_of(given: object) -> tuple[object, tuple[float, ...]]:
-    """Read seconds, or text joined by commas; return the longest, and all in ascending order if there are several."""
+    """Return the longest time limit, and all in ascending order if several are given (a list, or text with commas)."""
     wrong = OptionError(f"The time limits {given!r:.80} are not seconds: give them as 0.1,1,10, each once.")
     if isinstance(given, str):
         try:
             given = [float(part) for part in given.split(",")]
         except ValueError:
             raise wrong from None
-        if len(given) == 1:  # a single limit, whose own sentence says what is wrong with it
+        if len(given) == 1:  # a single limit is checked later, with a better message
             return given[0], ()
     if not isinstance(given, list | tuple):
         return given, ()
@@ -475,7 +474,7 @@ def by_problem(results: Iterable[Result]) -> Iterator[list[Result]]:
 
 
 def compare_topics(topics: AnyTopics, plan: Plan, *, details: bool = False) -> Generator[list[Result], None, None]:
-    """Run all strategies on each topic, and yield the results of each topic together, as comparable as times can be."""
+    """Run all strategies on each topic one after another, so that times are comparable, and yield the results."""
     from optsum.running.enumerate import with_details
 
     patience.load()
@@ -497,7 +496,7 @@ def _solve_part(part: Topic, setups: Sequence[Setup], said: Sequence[Mapping[str
 
 
 class _Shared:
-    """The problems of a topic, built once for each separately searched reference and each set of units."""
+    """The problems of a topic, one for each reference searched separately, each built once for all strategies."""
 
     def __init__(self) -> None:
         self._tasks: dict[tuple[int, bool], tuple[Task, float]] = {}
@@ -520,8 +519,8 @@ class _Shared:
                 return unsolved(part.id, setup, Termination.TIME_LIMIT, seconds=clock() - began)
             self._tasks[key] = task, clock() - began
         task, seconds = self._tasks[key]
-        fresh = replace(task, problem=task.problem.fresh())  # without what earlier searches computed on it
-        # A certificate is no part of a search, unless it decides when that ends.
+        fresh = replace(task, problem=task.problem.fresh())  # without cached results of earlier searches
+        # A bound known from an earlier search is reused only if it changes neither the search nor when it ends.
         known = root_bound if strategy.exact or setup.limits.gap is not None else self._bounds.get(key)
         result = run_task(fresh, setup, began=clock() - seconds, root_bound=known, cutoff=cutoff)
         if not strategy.exact and result.bound_key is not None:
@@ -539,11 +538,11 @@ class Pair(NamedTuple):
 
     first: str
     second: str
-    # wins, ties, losses: problems where the first is better, equal, worse; objectives are compared exactly.
+    # Number of problems on which the first is better, equal and worse; objectives are compared exactly.
     wins: int
     ties: int
     losses: int
-    # Of Wilcoxon's signed-rank test, two-sided, ties left out; None for fewer than six problems that differ.
+    # p-value of Wilcoxon's signed-rank test, two-sided, without ties; None if fewer than six problems differ.
     p_value: float | None
 
 
@@ -557,7 +556,7 @@ _SOLVED: Final = "Means are over the problems that a strategy solved."
 
 @dataclass
 class Details(Tabular):
-    """Numbers of every strategy for each problem."""
+    """Numbers of every strategy for each problem, and the tables that `Comparison.details` shows of them."""
 
     strategies: list[str]
     sense: Sense
@@ -570,7 +569,7 @@ class Details(Tabular):
     def add(
         self, names: Sequence[str], results: Sequence[Result], optimum: Key | None, ratios: Sequence[float | None]
     ) -> None:
-        """Record the results of a problem; of several with one name (seeds) the mean objective counts."""
+        """Record the results of a problem; the objectives of results with the same name (seeds) are averaged."""
         keys: dict[str, list[Key | None]] = {}
         for name, result, ratio in zip(names, results, ratios, strict=True):
             keys.setdefault(name, []).append(result.key)
@@ -636,37 +635,37 @@ class Details(Tabular):
 
 @dataclass(frozen=True, kw_only=True)
 class ComparisonRow:
-    """Results of one strategy on all problems.
+    """The results of one strategy on all problems.
 
     Attributes
     ----------
     strategy : str
-        With its solver and time limit if several are compared.
+        Its name, with solver and time limit if several are compared.
     time_limit : float or None
-        In seconds, if several are compared.
+        Its time limit in seconds if several are compared.
     problems, solved, failed, infeasible : int
-        A problem is solved by a selection within the limits, or by the proof that there is none: `infeasible` of them.
+        Numbers of problems. A problem is solved by a feasible selection, or by a proof that there is none (infeasible).
     seeds : int
-        Number of seeds for each problem; `problems`, `solved`, `failed`, `infeasible`, `ratios`, `reached` and `optima`
-        count each of these runs.
+        Number of seeds for each problem. If there are several, all numbers of problems count runs: each problem as
+        often as there are seeds.
     mean_objective : float or None
-        Mean over the problems with a selection.
+        Mean objective over the problems with a selection.
     std_over_seeds : float or None
         Standard deviation over seeds of the mean objective; None for fewer than two seeds.
     mean_ratio, min_ratio : float or None
-        Approximation ratio: objective / optimum when maximizing, optimum / objective when minimizing, inverted for
-        negative values; 1 if both are equal, 0 if their signs differ.
+        Mean and least approximation ratio: objective / optimum when maximizing, optimum / objective when minimizing,
+        inverted for negative values; 1 if both are equal, 0 if their signs differ.
     ratios, guaranteed : int
-        Number of ratios, and how many of them are guaranteed lower limits, computed from the best bound because the
-        optimum is not known.
+        Number of ratios, and how many of them are only lower limits of the true ratio, computed from the best bound
+        because the optimum is not known.
     reached, optima : int
-        Problems whose selection is proven optimal, and problems with a known optimum. Comparisons are exact.
+        Problems whose selection is proven optimal, and problems with a known optimum. Values are compared exactly.
     mean_seconds, median_seconds : float or None
-        From text to answer, without a bound that is computed only as a certificate.
+        Time from the text to the answer, without a bound that is computed only as a certificate.
     mean_bound : float or None
-        Mean over the problems with a bound.
+        Mean bound over the problems with one.
     mean_nodes : float or None
-        Nodes of the search tree, if the solver reports them.
+        Mean number of nodes of the search tree; None if the solver does not report them.
     """
 
     strategy: str
@@ -697,15 +696,16 @@ class Comparison(Tabular):
     ----------
     plan : Plan
     results : list of Result
-        All results, problem by problem, if they are kept.
+        All results, problem by problem; empty if they are not kept.
     problems : int
         Problems on which every strategy was run.
     optima : int
         Problems whose optimum is known.
     contradictions : list of str
-        Problems with contradictory claims of strategies, and the claims. There are none unless a solver is wrong.
+        Each problem on which claims of strategies contradict one another, with the claims; empty unless a solver is
+        wrong.
     details : Details
-        Spread, quantiles, wins and ties with their significance, times to targets.
+        Spread, quantiles, wins and ties with their significance, and times to targets.
     """
 
     def __init__(self, plan: Plan, *, keep_results: bool = True) -> None:
@@ -716,14 +716,14 @@ class Comparison(Tabular):
         self.contradictions: list[str] = []
         self.details = Details(plan.strategies, plan.variants[0].formulated().sense)
         self._keep = keep_results
-        # By strategy: how many problems are solved, ...; the numbers of each kind, and the objectives by seed.
+        # Counts by strategy; and by strategy and kind (or seed) the numbers of all problems.
         self._counts: dict[str, Counter[str]] = {name: Counter() for name in plan.strategies}
         self._numbers: defaultdict[tuple[str, str | int], array[float]] = defaultdict(lambda: array("d"))
-        # One that is named by its file says its own name, unless there was nothing to search.
+        # A strategy given as a file has two names: the place, which errors name, and the `name` of the class.
         self._names = [{variant.strategy, variant.searcher().name} for variant in plan.variants]
 
     def add(self, results: Sequence[Result]) -> None:
-        """Record the results of a problem, one for each strategy in order; an interrupted one is kept, not counted."""
+        """Record the results of a problem, one for each variant of the plan; interrupted ones are kept, not counted."""
         others = (result.strategy not in names for result, names in zip(results, self._names, strict=False))
         if len(results) > len(self._names) or any(others):
             found, planned = (", ".join(one.strategy for one in each) for each in (results, self.plan.variants))
@@ -786,7 +786,7 @@ class Comparison(Tabular):
         return found
 
     def tables(self) -> list[Table]:
-        """Return the table, and the ratios at each time limit if there are several; `details` has more tables."""
+        """Return the table, and one of the ratios at each time limit if there are several; `details` has more."""
         return [_table(self), *([_ratios_at_limits(self)] if self.plan.time_limits else [])]
 
     def to_pandas(self) -> Any:
@@ -814,33 +814,33 @@ def compare(
     Parameters
     ----------
     topics : iterable
-        As for `optsum.solve_all`.
+        Topics, as in `optsum.solve_all`.
     strategies : sequence of str, or str
-        Names, or names joined by commas (``optsum list strategies``); by default greedy, lead and random.
+        Names of strategies, or one text of names joined by commas; by default greedy, lead and random.
     exact : str
         The strategy that computes the optima, even if it is not listed; with "none", ratios use the best bound. By
         default the first exact one of `strategies`, or "auto" if there is none or if `exact_time_limit` is given.
     backends : sequence of str or mapping, or str
-        Solvers for "milp" to compare; then "milp" is the default of `strategies`. "usable" means all that work here. A
-        solver's own options are given as ``{"name": "highs", "options": {"presolve": "off"}}`` or as
-        ``backend_options={"highs.presolve": "off"}``.
+        Solvers to compare, on which "milp" is run; "milp" is then the default of `strategies` and `exact`. "usable"
+        stands for all that work here. A solver's own options are given as ``{"name": "highs", "options": {"presolve":
+        "off"}}`` or as ``backend_options={"highs.presolve": "off"}``.
     seeds : iterable of int, or str
-        Seeds with which each heuristic is run: ``range(10)``, "0:10" or "1,2,3".
+        Seeds with each of which a strategy that is not exact is run: ``range(10)``, "0:10" or "1,2,3".
     exact_time_limit : float, optional
-        Seconds per problem for the strategy of `exact`, if they differ from ``time_limit``.
+        Seconds per problem for the exact strategy, if its limit differs from ``time_limit``.
     config : path, optional
-        A TOML file of options, including `strategies`, `exact`, `backends` and `seeds`.
+        A TOML file of options, which may include `strategies`, `exact`, `backends`, `seeds` and `exact_time_limit`.
     keep_results : bool
         Whether to keep every result in memory, as ``table.results``.
     details : bool
         Whether the first result of each problem includes its text and all optima, for `optsum.write_page`.
     columns : str or mapping, optional
-        As for `optsum.solve_all`.
+        The names of columns, as in `optsum.solve_all`.
     start : mapping, path or results, optional
-        As in `optsum.solve_all`, for every strategy.
+        Selections from which every strategy starts, as in `optsum.solve_all`.
     **options
-        As for `optsum.solve`, except `strategy`; ``backend`` is the solver of "milp". ``time_limit`` may be a list,
-        ``[0.1, 1, 10]``: every strategy is run with each limit, and an unlisted exact one with the longest.
+        Options as for `optsum.solve`, except `strategy`; ``backend`` is the solver of "milp". ``time_limit`` may be a
+        list, ``[0.1, 1, 10]``: every strategy is run with each limit, and an unlisted exact one with the longest.
 
     Returns
     -------
@@ -849,7 +849,7 @@ def compare(
     Raises
     ------
     OptsumError
-        At once, if the options cannot be used, or a solver is missing.
+        Before any search, if the options cannot be used, or a solver is missing.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Figures: comparisons, frontiers and tables drawn as SVG, PDF and PNG, with their data as tables."""
+"""Figures of comparisons, frontiers and tables as SVG, PDF and PNG files, with their data as CSV."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 Style = Literal["line", "points", "bar"]
 
-_MARKERS: Final = "os^DvPX*"  # So that series differ without their colours.
-_WIDE: Final = 60  # Letters of names that stand side by side below bars; more of them lean.
+_MARKERS: Final = "os^DvPX*"  # Series have different markers, so that they differ without colours, too.
+_WIDE: Final = 60  # If the names below bars have more characters together, they are rotated.
 _STAMPS: Final = {".png": ("Software", "Description"), ".pdf": ("CreationDate", "Subject")}
-"""Metadata fields of a format for the time and program of creation, which are left out, and for the caption."""
+"""Two metadata fields by format: one that differs from run to run or version, which is left out, and the caption's."""
 
 COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#1b1d1f", "#7a6a00")
-"""The colours of the page (Okabe & Ito), in its order."""
+"""The colours of series (Okabe & Ito), in the same order as on the page of `optsum.report.page`."""
 
 _DASHES: Final[tuple[Any, ...]] = (
     "-", (0, (4, 1.7)), (0, (1.2, 1.4)), (0, (5, 1.4, 1.2, 1.4)), (0, (3, 1.2)), (0, (1.2, 2.4)), (0, (7, 1.7)),
@@ -48,28 +48,28 @@ def marker_of(place: int) -> str:
 
 @dataclass(frozen=True)
 class Series:
-    """One curve, cloud or group of bars."""
+    """The data of one curve, one cloud of points, or the bars of one colour."""
 
     name: str
-    x: Sequence[float | str]  # Text for categories, as bars have.
-    y: Sequence[float | None]  # None where there is no value.
+    x: Sequence[float | str]  # Texts are the categories of bars.
+    y: Sequence[float | None]  # None for a missing value.
     error: Sequence[float | None] | None = None  # Half widths of the intervals around `y`.
     style: Style = "line"
 
 
 @dataclass
 class Figure:
-    """A diagram of series."""
+    """A diagram with one pair of axes."""
 
-    name: str  # What its files are called.
+    name: str  # The name of its files, without suffix.
     title: str
     x_label: str = ""
     y_label: str = ""
     series: list[Series] = field(default_factory=list)
-    caption: list[str] = field(default_factory=list)  # Sentences, as below a table; in the metadata of the files.
+    caption: list[str] = field(default_factory=list)  # Sentences, which are stored in the metadata of the files.
 
     def add(self, name: str, x: Sequence[Any], y: Sequence[float | None], **how: Any) -> None:
-        """Add a series; `how`: its ``error`` and ``style``."""
+        """Add a series; `how`: the fields ``error`` and ``style`` of `Series`."""
         self.series.append(Series(name, x, y, **how))
 
     def to_rows(self) -> list[dict[str, Any]]:
@@ -83,7 +83,7 @@ class Figure:
     def of_table(
         cls, name: str, table: Table, columns: Sequence[str], y_label: str, *, rows: Container[str] | None = None
     ) -> Figure:
-        """Return columns of a table (all, or some) as bars by row; "± seeds" to the right of one is its interval."""
+        """Return bars by row of a table for `columns` (none: all numeric ones); a column "± seeds" is an interval."""
         headings = [column.heading for column in table.columns]
         names = next((place for place, column in enumerate(table.columns) if column.numeric), len(headings))
         shown = [row for row in table.rows if rows is None or row[0] in rows]
@@ -97,7 +97,7 @@ class Figure:
         return cls(name, table.title, "", y_label, series, table.caption)
 
     def save(self, folder: PathLike) -> list[Path]:
-        """Write ``NAME.svg``, ``.pdf``, ``.png`` and ``.csv`` into a folder, replacing files, and return the paths."""
+        """Write NAME.svg, NAME.pdf, NAME.png and NAME.csv into a folder, replacing files, and return their paths."""
         with figure_folder(folder) as made:
             paths = [made / f"{self.name}.{suffix}" for suffix in ("svg", "pdf", "png", "csv")]
             self.draw(*paths[:-1])
@@ -143,7 +143,7 @@ def _value(row: Sequence[str], place: int) -> float | None:
 
 
 def plain(text: str) -> str:
-    """Escape text for matplotlib, in which a dollar sign begins a formula."""
+    """Return text for matplotlib: dollar signs, which would begin a formula, and control characters are escaped."""
     return visible(text, keep="\n").replace("$", r"\$")
 
 
@@ -151,7 +151,7 @@ def plain(text: str) -> str:
 def canvas(
     *paths: Path, panels: int = 1, width: float, font: float = 10, caption: Sequence[str] = ()
 ) -> Iterator[tuple[Any, list[Any]]]:
-    """Provide a figure with panels side by side, and write it; equal data give identical files."""
+    """Provide axes side by side (`width` in inches), then write the figure to files; equal data give equal files."""
     matplotlib, figures = _matplotlib(), import_module("matplotlib.figure")
     settings: Mapping[str, Any] = {"svg.hashsalt": "optsum", "svg.fonttype": "none"}
     with matplotlib.rc_context({**settings, "font.size": font}):
@@ -191,7 +191,7 @@ def _matplotlib() -> Any:
 
 _MOST_POINTS: Final = 20_000
 _ENDINGS: Final = (".svg", ".png", ".pdf")
-_LEAST: Final = 1e-4  # Smallest loss that the axis shows; less counts as that.
+_LEAST: Final = 1e-4  # The left end of the logarithmic axis of losses, at which smaller losses are drawn.
 _NO_LOSS: Final = 1e-12
 
 
@@ -207,7 +207,7 @@ def checked_plot(path: str | Path) -> Path:
 
 
 def plot_comparison(comparison: Comparison, path: Path) -> None:
-    """Draw the share of each strategy's runs by loss (as on the page), and its mean ratio against its median time."""
+    """Draw the share of runs by loss against the optimum, and mean ratios by median time, for each strategy."""
     with canvas(path, panels=2, width=9.8) as (figure, axes):
         shares, times = axes
         ratios_of = [np.asarray(comparison.details.ratios_of[row.strategy], np.float64) for row in comparison.rows]
@@ -245,7 +245,7 @@ def plot_comparison(comparison: Comparison, path: Path) -> None:
 
 
 def plot_frontier(results: Sequence[Result], path: Path, unit: str) -> None:
-    """Draw optimum (or bound) and greedy search at every length: means over topics, with the middle half of these."""
+    """Draw optimum, bound and greedy search at every length: means over topics, and the quartiles of optima."""
     found = [one for result in results if (one := result.frontier) is not None]
     if not found:
         return

@@ -1,4 +1,4 @@
-"""List strategies, formulations, backends, metrics, presets and text functions, and whether each works here."""
+"""The tables of ``optsum list``: strategies, formulations, backends, metrics, presets and functions for texts."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _failure(work: Callable[[], object]) -> str:
 def _listed(
     table: Table, names: Registry[Any], row_of: Callable[[str, Any], Sequence[str]], absent: Sequence[str]
 ) -> Table:
-    """Add a row for each name; one that cannot be loaded has `absent` and the reason."""
+    """Add a row for each name, with the cells of `row_of`, or if it cannot be loaded with `absent` and the reason."""
     for name in names:
         reason = _failure(partial(names.load, name))
         table.rows.append([name, *absent, reason] if reason else [name, *row_of(name, names.load(name))])
@@ -107,10 +107,10 @@ def _backends() -> Table:
 
 
 def _tried(backend: str) -> str:
-    """Return why a backend does not solve a tiny problem, or an empty string; some solve only covers."""
+    """Return why a backend solves no tiny problem; "" if it solves one, even if only covers."""
     reason = ""
     for case in (_OBJECTIVES["recall"], *(each for each in _other_formulations().values() if "metric" not in each)):
-        setup = setup_of(resolve({"backend": backend, **case}))  # the strategy is the one that a backend is of
+        setup = setup_of(resolve({"backend": backend, **case}))  # an option of a backend implies the strategy milp
         if not (reason := _failure(partial(warm_up, setup))):
             break
     return reason

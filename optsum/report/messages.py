@@ -1,4 +1,4 @@
-"""Report progress and warnings of long work: as a bar on a terminal, as lines in a pipe, or in a log file."""
+"""Progress and log messages of long work: as a bar on a terminal, as lines in a pipe, or in a log file."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ T = TypeVar("T")
 
 _LOG = logging.getLogger("optsum")
 
-LINE_S: Final = 30.0  # Between two lines in a log.
+LINE_S: Final = 30.0  # Seconds between two lines of progress in a log.
 
-_shown: list[Console] = []  # Where a bar is shown now.
+_shown: list[Console] = []  # Consoles on which a bar is shown now.
 
 
-_quiet = [False]  # Whether only errors are to be said.
+_quiet = [False]  # The last one says whether only errors are reported.
 
 
 def is_quiet() -> bool:
@@ -42,19 +42,19 @@ def on_terminal() -> bool:
 
 
 def say(message: str) -> None:
-    """Print a message on a terminal, above the progress bar if there is one; in a pipe print nothing."""
+    """Print a message on stderr if that is a terminal, above the progress bar if there is one."""
     if _shown:
         _shown[-1].print(visible(message), markup=False, highlight=False, soft_wrap=True)
     elif on_terminal():
-        print(visible(message), file=sys.stderr, flush=True)  # noqa: T201 - that is what it is for
+        print(visible(message), file=sys.stderr, flush=True)  # noqa: T201 - its purpose
 
 
-Advance: TypeAlias = Callable[..., None]  # Called with how many more are done; 1, if nothing is said.
+Advance: TypeAlias = Callable[..., None]  # Called with the number of items that were done since the last call, or 1.
 
 
 @contextmanager
 def bar(what: str, count: Callable[[], int | None], *, in_logs: bool = False) -> Iterator[Advance]:
-    """Show progress: a bar on a terminal, else lines from time to time (in a pipe if `in_logs`); `count`: total."""
+    """Show progress as a bar on a terminal, or as log lines (in a pipe if `in_logs`); provide a function to advance."""
     if is_quiet():
         yield lambda done=1: None  # noqa: ARG005
     elif on_terminal():
@@ -78,7 +78,7 @@ def _drawn(what: str, total: int | None) -> Iterator[Advance]:
 
     columns = [parts.BarColumn(), parts.MofNCompleteColumn(), parts.TextColumn(what), parts.TimeElapsedColumn()]
     columns += [parts.TextColumn("left"), parts.TimeRemainingColumn()] if total else []
-    # Left to itself, rich would take over the standard output too, rows and all.
+    # By default, rich would also redirect the standard output, to which rows are written.
     console = Console(stderr=True)
     with parts.Progress(
         *columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False
@@ -93,9 +93,9 @@ def _drawn(what: str, total: int | None) -> Iterator[Advance]:
 
 @contextmanager
 def _logged(what: str, count: Callable[[], int | None], in_logs: bool) -> Iterator[Advance]:
-    """Log a line every half minute, even without progress."""
+    """Log a line of progress every half minute, even if no item was done since the last one."""
     over, total = Event(), cache(count)
-    seen: list[tuple[float, int]] = []  # when how many were done: the first time, and the last
+    seen: list[tuple[float, int]] = []  # (time, number of items done) at the first and the last call of `add`
 
     def add(done: int = 1) -> None:
         seen[1:] = [(monotonic(), done + (seen[-1][1] if seen else 0))]
@@ -124,7 +124,7 @@ def _logged(what: str, count: Callable[[], int | None], in_logs: bool) -> Iterat
 
 
 def duration(seconds: float) -> str:
-    """Return a duration in words.
+    """Return a duration as text, in one or two units.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def duration(seconds: float) -> str:
 
 
 def count_lines(path: str) -> int | None:
-    """Return the number of non-blank lines of a plain file; None if only reading it would tell."""
+    """Return the number of non-blank lines of a file; None for a pipe, a compressed file or an unreadable one."""
     try:
         if path == "-" or not stat.S_ISREG(Path(path).stat().st_mode):
             return None
@@ -155,12 +155,12 @@ def count_lines(path: str) -> int | None:
         return None
 
 
-# Standard logging: to a terminal, a pipe, a file.
+# Handlers of standard logging for a terminal, a pipe and a file.
 
 
 @contextmanager
 def telling(file: str | None = None, *, verbose: bool = False, quiet: bool = False) -> Iterator[None]:
-    """Show log messages while this is entered (`verbose`: in a pipe too; `quiet`: none), and write them to a file."""
+    """Show log messages on stderr (`verbose`: in a pipe, too; `quiet`: none), and write them to a file if given."""
     level = _LOG.level
     with ExitStack() as stack:
         _quiet.append(quiet)
@@ -178,7 +178,7 @@ def telling(file: str | None = None, *, verbose: bool = False, quiet: bool = Fal
 
 
 def note(message: str, *, failed: bool) -> None:
-    if _LOG.handlers:  # without any, Python would say it once more
+    if _LOG.handlers:  # without a handler, Python would print the message once more
         _LOG.log(logging.ERROR if failed else logging.INFO, "%s", message, extra={"said": True})
 
 
@@ -191,14 +191,14 @@ class _Saying(logging.Handler):
         if getattr(record, "said", False) or self._quiet:
             return
         if on_terminal():
-            if not getattr(record, "for_logs", False):  # there a bar says it
+            if not getattr(record, "for_logs", False):  # on a terminal, a bar shows the progress
                 say(record.getMessage())
         elif record.levelno >= logging.WARNING or self._verbose or getattr(record, "for_logs", False):
             print(visible(record.getMessage()), file=sys.stderr, flush=True)  # noqa: T201
 
 
 class _LogFile(logging.FileHandler):
-    """Writes to a file with times; to a pipe or a device unchanged."""
+    """Handler that writes messages with their times to a new file, or to a pipe or device that exists."""
 
     def __init__(self, path: str) -> None:
         try:

@@ -1,4 +1,4 @@
-"""ROUGE of systems' summaries, or the claims that their contexts support, and correlations with human scores."""
+"""Scores of systems: ROUGE of their summaries, or the claims that their contexts support; human correlations."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ from optsum.text.analyzer import nothing_left, tokenizer_check
 _SHARED: Final = (
     *("references", "tokenizer", "stem", "stemmer", "stopwords", "counts", "model_units", "max_length", "time_limit"),
 )
-"""Options that scoring and searching have in common."""
+"""Options of scoring that are also options of the search for oracles."""
 
 
 class OracleScores:
-    """Enumerates the oracles of topics, metric by metric, within the maximum length; compares summaries with them."""
+    """Enumeration of all oracles of topics by metric within the maximum length, and the table about them."""
 
     def __init__(self, options: ScoreOptions) -> None:
         given: dict[str, Any] = {name: getattr(options, name) for name in _SHARED if name in options.model_fields_set}
@@ -63,7 +63,7 @@ class OracleScores:
                 warm_up(self.setups.setdefault(metric, setup_of(way)))
 
     def of(self, topic: Topic) -> dict[str, Optima | None]:
-        """Return all oracles of a topic by metric; None if not all are found within the time limit."""
+        """Return all oracles of a topic by metric; None for a metric if not all were found within the time limit."""
         found: dict[str, Optima | None] = {}
         for metric, setup in self.setups.items():
             oracles = oracles_of(single_problem(topic, setup), setup)
@@ -99,7 +99,7 @@ class OracleScores:
 
 
 class PackedContexts:
-    """Compares packed contexts with the optimum within the budget; `limits`: the objective, in words."""
+    """Comparison of contexts that systems packed with the best context of the same maximum length."""
 
     def __init__(self, options: ScoreOptions) -> None:
         names = ("formulation", "max_length", "length_unit", "length_tokenizer", "uncoverable", "time_limit", "flat")
@@ -107,7 +107,7 @@ class PackedContexts:
         self._given = {**given, "strategy": DEFAULT_STRATEGY}
         self._setup: Setup | None = None
         self.unproven = 0
-        # Everything but whether topics give lengths is known, and refused, before the first of them.
+        # Options are checked before the first topic is read, except whether topics have lengths.
         resolved = resolve_context(self._given, lengths_given=True)
         self.limits = resolved.formulated().goal(resolved.spec())
 
@@ -123,7 +123,7 @@ class PackedContexts:
         if best.termination is Termination.INTERRUPTED:
             raise KeyboardInterrupt
         self.unproven += best.status is not Status.OPTIMAL
-        task = build(topic, setup, keep_unmatched=True)  # a packer may choose what supports nothing
+        task = build(topic, setup, keep_unmatched=True)  # with passages that support nothing, as systems may choose any
         most = best.bound_key if best.bound_key is not None else best.key
         fields = ("status", "objective", "bound", "numerator", "length", "selection", "missed")
         shown = {name: value for name, value in best.to_row().items() if name in fields}
@@ -147,7 +147,7 @@ class PackedContexts:
 
 
 def _chosen(topic: Topic, system: System, task: Task, *, counted_one: bool) -> tuple[Selection, int]:
-    """Return the passages that a packer chose, as units of the topic's problem, and how many support nothing."""
+    """Return the passages that a system chose as units of the topic's problem, and the number of other passages."""
     names: Sequence[int | str]
     if system.selection is not None:
         check_extract(topic, alternatives_of(topic, "miss"), system.selection)
@@ -172,11 +172,11 @@ def _chosen(topic: Topic, system: System, task: Task, *, counted_one: bool) -> t
 def against(
     topic: Topic, system: System, oracles: Mapping[str, Optima | None], each: int = 0
 ) -> dict[str, dict[str, Any] | None]:
-    """Return precision, recall, F-measure and number of oracles of a summary, by metric.
+    """Return by metric the mean precision, recall and F-measure of a summary over all oracles, and their number.
 
-    A sentence of the summary that is not in the source is in no oracle (`optsum.corpus.topics.extract_of`). ``each``
-    has precision, recall and F-measure against the first `each` oracles, one by one: O1 and O2 of Hirao et al. 2017,
-    section 6.2.3.
+    The value is None if not all oracles are known, or the summary is no extract. A sentence of the summary that is not
+    in the source is in no oracle (`optsum.corpus.topics.extract_of`). The field ``each`` has precision, recall and
+    F-measure against each of the first `each` oracles (O1 and O2 of Hirao et al. 2017, section 6.2.3).
     """
     extract = extract_of(topic, system)
     scores: dict[str, dict[str, Any] | None] = {}
@@ -206,46 +206,46 @@ _SHORT = {"recall": "R", "precision": "P", "f1": "F1"}
 Point = tuple[str, str]  # A metric and a measure.
 
 _CLAIMS: Final = tuple(product(["claims"], ["objective", "gap", "length"]))
-"""Columns for packers: the supported share, the loss against the optimum, and the used length."""
+"""Columns for contexts: the supported share of claims, the loss against the optimum, and the length."""
 
-_ORACLE = "oracle "  # Prefix of a metric's name for scores of summaries against its oracles.
+_ORACLE = "oracle "  # Prefix of the name of a metric for comparisons with its oracles.
 
 
 @dataclass(frozen=True, kw_only=True)
 class SystemRow:
-    """Scores of one system."""
+    """The mean scores of one system."""
 
     system: str
-    topics: int  # Topics with a summary of the system.
-    rouge: dict[str, dict[str, float]]  # Means over those topics.
-    human: dict[str, float]  # Means over the topics that have such a score.
-    # Against all oracles, means over the topics whose oracles were all found; None if there is no such topic, empty if
-    # it was not asked for.
+    topics: int  # Number of topics with a summary of the system.
+    rouge: dict[str, dict[str, float]]  # By metric and measure, means over those topics.
+    human: dict[str, float]  # By kind of human score, means over the topics that have one.
+    # By metric and measure against all oracles, means over the topics whose oracles were all found, None without such a
+    # topic; empty if not requested.
     oracle: dict[str, dict[str, float | None]] = field(default_factory=dict)
-    # Of a packer: the means of "objective" (share of the claims supported) and "gap" (share of the optimum that is
-    # lost) over the topics that it kept the budget of, the largest such gap ("worst"), the mean "length", and how often
-    # it was "over" the budget.
+    # For contexts: the means of "objective" (supported share of the claims) and "gap" (lost share of the optimum) over
+    # topics with contexts within the maximum length, the largest such gap ("worst"), the mean "length" of all contexts,
+    # and the number of those that are too long ("over").
     claims: dict[str, float | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
 class HumanCorrelation:
-    """Agreement of one metric and measure with one human score; None if there are too few scores to correlate."""
+    """The correlations of one metric and measure with one human score; None if there are too few scores."""
 
     metric: str
     measure: str
     human: str
-    # system_pearson, system_spearman: over systems, each by its means over topics.
+    # Correlations of the systems' means over topics.
     system_pearson: float | None
     system_spearman: float | None
-    # summary_pearson, summary_spearman: over the systems of one topic; the mean over topics.
+    # Means over topics of the correlation between the summaries of a topic.
     summary_pearson: float | None
     summary_spearman: float | None
 
 
 @dataclass
 class _Sums:
-    """Means of one system over all topics, and means of each pair of score and human score over topics with both."""
+    """The values of one system over all topics, of which means are computed; `both`: pairs of score and human score."""
 
     topics: int = 0
     over: int = 0
@@ -256,7 +256,10 @@ class _Sums:
 
 
 class SystemScores(Tabular):
-    """The tables that `score` returns; ``print(scores)`` shows them. `failed`: number of error rows."""
+    """The scores that `score` returns; ``print(scores)`` shows them as tables.
+
+    `rows`: means by system. `agreements`: correlations with human scores. `failed`: number of rows with an error.
+    """
 
     def __init__(self, options: ScoreOptions) -> None:
         self.options = options
@@ -360,17 +363,17 @@ def score(
     Parameters
     ----------
     topics : iterable
-        As for `optsum.solve_all`; read once, with one in memory at a time.
+        Topics, as in `optsum.solve_all`; they are read once, with one in memory at a time.
     systems : iterable
         Summaries, their JSON form, or the items of `optsum.read_systems`; or the path of a file of them, or a data
         frame. All are held in memory.
     columns : str or mapping, optional
-        The columns of the topics' records by their meaning, as for ``--map``: ``{"documents": "article", "references":
+        The names of columns in the topics' records, as for ``--map``: ``{"documents": "article", "references":
         "highlights"}``.
     config : path, optional
-        A TOML file of options; keywords take precedence.
+        A TOML file of options, which keywords override.
     **options
-        The command line's flags: ``metric="rouge-1+rouge-2"``, ``stem=True``, ``references="best"``, ...
+        Options of the command: ``metric="rouge-1+rouge-2"``, ``stem=True``, ``references="best"``, ...
 
     Returns
     -------
@@ -391,7 +394,7 @@ def score(
 def score_rows(
     topics: AnyTopics, systems: Any, scores: SystemScores, limit: int | None = None
 ) -> Generator[list[dict[str, Any]], None, None]:
-    """Yield the rows of each topic, one for each summary; then rows without a topic. `limit`: of the topics."""
+    """Yield the rows of each topic's summaries, and last those without a topic; `limit`: number of topics scored."""
     options = scores.options
     of_topic: dict[str | int, list[System]] = {}  # by its id, or by its place
     unread = []
@@ -408,7 +411,7 @@ def score_rows(
         if limit is not None and place >= limit:
             of_topic.pop(topic.id or "", None)
         elif isinstance(topic, BadTopic):
-            # Its id may be that of a topic that can be used, so systems that name it wait for that.
+            # Summaries with its id are kept, because a later topic may have the same id.
             yield [_error_row(topic.id, None, f"{topic.source}: {topic.error}")]
         elif found := own + of_topic.pop(topic.id, []):
             said = None
@@ -440,7 +443,7 @@ def score_rows(
         yield [
             _error_row(str(name), system.system, _where(system) + reason)
             for system in left
-            if isinstance(name, str) or system.summary  # a blank line at the end is none
+            if isinstance(name, str) or system.summary  # blank lines at the end are no summaries
         ]
     if unread:
         yield unread
@@ -458,7 +461,7 @@ def _rows(topic: Topic, systems: Sequence[System], scores: SystemScores) -> list
         for row, system in zip(rows, systems, strict=True):
             if oracles is not None and row["error"] is None:
                 oracles.note_length(topic, system)
-    except BaseException as error:  # noqa: BLE001 - whatever it is, it costs the other topics nothing
+    except BaseException as error:  # noqa: BLE001 - the other topics are scored all the same
         reason = describe(error)
         return [_error_row(topic.id, system.system, _where(system) + reason) for system in systems]
     return [
@@ -468,7 +471,7 @@ def _rows(topic: Topic, systems: Sequence[System], scores: SystemScores) -> list
 
 
 def _value(row: dict[str, Any], metric: str, measure: str) -> float | None:
-    """Return a score of a row; None if unknown; of a context that exceeds the budget, only the length counts."""
+    """Return a score of a row; None if it is unknown, or is the supported share of a context that is too long."""
     if (metric, measure) in _CLAIMS:
         return None if row["over"] and measure == "objective" else row[measure]
     of: dict[str, Any] | None = row["rouge"].get(metric)
@@ -484,7 +487,7 @@ def _row_of(topic: Topic, system: System, signature: str | None) -> dict[str, An
 def _row(topic: Topic, system: System, options: ScoreOptions) -> dict[str, Any]:
     try:
         scores, tokenizer = _scores(topic, system, options)
-    except BaseException as error:  # noqa: BLE001 - whatever it is, it costs the other summaries nothing
+    except BaseException as error:  # noqa: BLE001 - the other summaries are scored all the same
         return _error_row(topic.id, system.system, _where(system) + describe(error))
     rouge = {name: {measure: getattr(found, measure) for measure in MEASURES} for name, found in scores.items()}
     return {**_row_of(topic, system, score_signature(options, tokenizer)), "rouge": rouge}

@@ -1,4 +1,4 @@
-"""Tables: one description, shown on a terminal, in a notebook, in a paper, or as data; and tables of results."""
+"""Tables that are shown as text, Markdown, LaTeX, HTML, CSV or a data frame; and the tables of results."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ from optsum.registry import DEFAULT_HEURISTIC, FORMULATIONS
 from optsum.system.files import PathLike
 
 _WIDE = 10_000
-_PAGE = 100  # Letters of a line into which long columns are folded where there is no terminal.
-_NAME = 24  # Letters of a name that a narrow terminal shows at least.
+_PAGE = 100  # Width in characters to which long columns are folded if the output is no terminal.
+_NAME = 24  # A narrow terminal shows at least this number of characters of a name.
 
 
-TableFormat: TypeAlias = Literal["text", "markdown", "csv", "latex"]  # What ``--format`` takes.
+TableFormat: TypeAlias = Literal["text", "markdown", "csv", "latex"]  # Values of the option ``--format``.
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column."""
+    """A column of a table."""
 
     heading: str
-    numeric: bool = False  # Aligned on the right.
-    long: bool = False  # May go on in the next line where the terminal is narrow.
+    numeric: bool = False  # Whether it is aligned on the right.
+    long: bool = False  # Whether its cells may be folded into several lines.
 
 
 class Cell(str):
-    """Text that a table shows for a value; files and data frames get the value itself."""
+    """The text that a table shows for a value; CSV files and data frames get the value itself."""
 
     __slots__ = ("value",)
     value: Any
@@ -56,7 +56,7 @@ class Cell(str):
 
 
 class Tabular(ABC):
-    """Base of objects that are shown as one or several tables, in every format."""
+    """Base class of objects that are shown as one or several tables, in every format."""
 
     @abstractmethod
     def tables(self) -> list[Table]:
@@ -67,7 +67,7 @@ class Tabular(ABC):
         return self.tables()
 
     def text(self) -> str:
-        """Return the tables as lines of aligned text of any length."""
+        """Return the tables as aligned text, one below the other."""
         return written(self, "text")
 
     def __str__(self) -> str:
@@ -84,7 +84,7 @@ class Tabular(ABC):
         return "\n".join(as_html(table) for table in self.shown_tables())
 
     def to_markdown(self) -> str:
-        """Return tables in Markdown for GitHub and similar renderers."""
+        """Return the tables in Markdown, in the dialect of GitHub."""
         return written(self, "markdown")
 
     def to_csv(self) -> str:
@@ -92,7 +92,7 @@ class Tabular(ABC):
         return written(self, "csv")
 
     def to_latex(self) -> str:
-        r"""Return LaTeX ``table`` environments; they need ``\usepackage{booktabs}``."""
+        r"""Return the tables as LaTeX environments ``table``, which need ``\usepackage{booktabs}``."""
         return written(self, "latex")
 
     def to_pandas(self) -> Any:
@@ -109,11 +109,11 @@ class Table(Tabular):
     ----------
     columns : list of Column
     rows : list of lists of str
-        A row may be shorter than the headings. A `Cell` stores the value of its text.
+        The cells of each row; cells missing at its end are empty. A `Cell` also has the value of its text.
     title : str
-        A line above the table.
+        The line above the table.
     caption : list of str
-        Lines below the table.
+        The lines below the table.
     """
 
     columns: list[Column]
@@ -134,7 +134,7 @@ class Table(Tabular):
         rows: Iterable[list[str]] = (),
         caption: Iterable[str] = (),
     ) -> Self:
-        """Return a table: columns of names on the left, then numbers, then long texts."""
+        """Return a table with the headings of names on the left, then of numbers, then of long texts."""
         columns = [*map(Column, names), *(Column(number, numeric=True) for number in numbers)]
         return cls([*columns, *(Column(text, long=True) for text in long)], list(rows), title, list(caption))
 
@@ -145,7 +145,7 @@ class Table(Tabular):
         return [self]
 
     def text(self) -> str:
-        """Return the table as lines of aligned text: long columns are folded, others as wide as necessary."""
+        """Return the table as lines of aligned text: long columns are folded, others are as wide as their cells."""
         from rich.console import Console
 
         file, table = StringIO(), self._rich()
@@ -161,7 +161,7 @@ class Table(Tabular):
         return "\n".join([*above, *lines, *below])
 
     def show(self) -> None:
-        """Print the table, fitted to the terminal if the standard output is one, else as in `text`."""
+        """Print the table: fitted to the terminal if the standard output is one, otherwise as `text` returns it."""
         if sys.stdout is None:
             return
         if not sys.stdout.isatty():
@@ -173,7 +173,7 @@ class Table(Tabular):
         if self.title:
             console.print(visible(self.title), style="bold", markup=False, soft_wrap=True)
         table = self._rich()
-        # Where the columns do not fit, lines are broken by the terminal: better than numbers that are cut.
+        # If the columns do not fit, the terminal breaks the lines, so that no number is cut.
         width = max(console.width, console.measure(table, options=console.options.update(max_width=_WIDE)).minimum)
         console.print(table, width=width, crop=False, soft_wrap=width > console.width)
         for line in self.caption:
@@ -189,13 +189,13 @@ class Table(Tabular):
         for place, column in enumerate(self.columns):
             cells = [visible(column.heading), *(visible(row[place]) for row in self.rows if len(row) > place)]
             longest = max(map(cell_len, cells))
-            # Text, not str: an id may hold what rich would read as markup.
+            # As Text, not str, in which rich would read parts of an id as markup.
             made.add_column(
                 Text(cells[0]),
                 justify="right" if column.numeric else "left",
                 overflow="fold" if column.long else "ellipsis",
                 no_wrap=not column.long,
-                # Without it numbers and short names would be cut in a narrow terminal.
+                # Keeps numbers and short names from being cut in a narrow terminal.
                 min_width=None if column.long else longest if column.numeric else min(longest, _NAME),
             )
         for row in self.rows:
@@ -249,7 +249,7 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun[:-1]}ies" if noun.endswith("y") else f"{number} {noun}s"
 
 
-# Languages that other programs read: Markdown, CSV, LaTeX, HTML, data frames.
+# Formats for other programs: Markdown, CSV, LaTeX, HTML, data frames.
 
 _LATEX: Final = str.maketrans(
     {
@@ -269,7 +269,7 @@ def table_format(name: str) -> TableFormat:
 
 
 def as_markdown(table: Table) -> str:
-    from rich.cells import cell_len  # Chinese characters take two places
+    from rich.cells import cell_len  # the displayed width: Chinese characters are two columns wide
 
     heads = [_markdown(column.heading) for column in table.columns]
     body = [[_markdown(cell) for cell in row] for row in _full(table)]
@@ -294,7 +294,7 @@ def _markdown(text: str) -> str:
 
 
 def as_csv(table: Table) -> str:
-    """Return comma-separated values: unrounded numbers, empty fields for missing values, no title."""
+    """Return unrounded comma-separated values; a cell that a spreadsheet would run as a formula causes a warning."""
     file = StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow([column.heading for column in table.columns])
@@ -369,7 +369,7 @@ _FORMATS: Final[dict[TableFormat, Callable[[Table], str]]] = {
 }  # fmt: skip
 
 
-_MOST_UNITS = 25  # Units of a selection that a table shows.
+_MOST_UNITS = 25  # Number of units of a selection that a table shows.
 
 
 def to_frame(results: Tabular | Result | PathLike | Iterable[Result | Mapping[str, Any]]) -> Any:
@@ -378,8 +378,9 @@ def to_frame(results: Tabular | Result | PathLike | Iterable[Result | Mapping[st
     Parameters
     ----------
     results : results, rows, path or table
-        Results of `optsum.solve_all`, a single result, rows as mappings, a file of rows or the folder of a run; or a
-        table, such as a comparison, for one line for each of its rows (pass ``table.results`` for its results).
+        Results of `optsum.solve_all`, a single result, rows as mappings, or the path of a file of rows or of the folder
+        of a run. A table, such as a comparison, gives one line for each of its rows; for the results that it compares,
+        pass ``table.results``.
 
     Returns
     -------
@@ -426,7 +427,7 @@ def to_frame(results: Tabular | Result | PathLike | Iterable[Result | Mapping[st
 
 
 def _flat(row: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the fields of a row, with nested fields of mappings; texts and trees for `optsum.write_page` stay whole."""
+    """Yield names such as ``rouge.rouge-1.f1`` and values of a row's fields; the mapping ``details`` stays whole."""
     for name, value in row.items():
         if isinstance(value, Mapping) and name != "details":
             yield from _flat(value, f"{above}{name}.")
@@ -441,7 +442,7 @@ def _lines(
     long: Sequence[str] = (),
     caption: Iterable[str] = (),
 ) -> Table:
-    """Return a table with one line for each result; where `cells` returns None there are dashes, and the reason."""
+    """Return a table with a line for each result; if `cells` returns None, it has dashes and the error or status."""
     table = Table.of(["id"], numbers, long=long, caption=caption)
     dashes = ["-"] * (len(table.columns) - 2)
     for result in results:
@@ -511,7 +512,7 @@ def near_table(results: Sequence[Result]) -> Table:
         if (all_ := result.enumeration) is None or all_.near is None:
             return None
         name, units = result.formulation or "", "-" if all_.units is None else str(all_.units)
-        # Units are sentences, as far as that is known here.
+        # The number of units can be compared with the number of sentences only if units are whole sentences.
         if all_.units is not None and name in FORMULATIONS.builtin and FORMULATIONS.load(name).whole_sentences:
             units += "" if result.sentence_count is None else f" of {result.sentence_count}"
         values = [_value(result.objective, result), _value(all_.at_least, result), _sets(all_)]
@@ -581,7 +582,7 @@ def longest_said(length: int | str | None, unit: str) -> str:
     return f"as many {unit} as the reference" if length == "reference" else f"{length} {unit}"
 
 
-_COLUMNS: Final = 6  # Lengths that a table of several topics shows: the largest and some below, evenly spaced.
+_COLUMNS: Final = 6  # Number of lengths that a table of several topics shows, evenly spaced up to the largest.
 
 
 def frontier_table(results: Sequence[Result]) -> Table:
@@ -593,7 +594,7 @@ def frontier_table(results: Sequence[Result]) -> Table:
         if (one := result.frontier) is None:
             return None
         values = [_at_step(_at(one.steps, length)) for length in lengths]
-        lost = [  # by greedy search, at all lengths at which something can be reached
+        lost = [  # share lost by greedy search, with the number of lengths at which it is so
             (last - first + 1, abs(1 - reached.objective / step.objective))
             for step in one.steps
             for reached in one.greedy or ()

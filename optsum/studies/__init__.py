@@ -1,7 +1,7 @@
-"""The experiments of papers on any data, with their tables and figures.
+"""Studies: the experiments of papers on any data, with their tables and figures.
 
-A study is a class whose fields are its options; it converts a topic to rows, and rows to tables (`Study`). A line in
-`STUDIES` makes it available as `optsum study NAME` and ``optsum.study(name, ...)``.
+A study is a subclass of `Study` whose fields are its options; it makes rows of a topic, and tables of rows. A line in
+`_STUDIES` makes it available as ``optsum study NAME`` and ``optsum.study(name, ...)``.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from optsum.report.figures import Figure
 
 
-Row: TypeAlias = dict[str, Any]  # A row of JSON.
+Row: TypeAlias = dict[str, Any]  # A JSON object that holds a finding about a topic.
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
@@ -48,7 +48,7 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, slots=True)
 class Submitted(Topic):
-    """A topic with the summaries of systems, one for each in the order of the input."""
+    """A topic with the summaries that systems made of it, in the order of the input."""
 
     systems: tuple[System, ...] = ()
 
@@ -59,10 +59,10 @@ class Submitted(Topic):
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """The part of a system's summary that counts: its first words, its first bytes, or all of it."""
+    """The limit at which systems' summaries are cut: a number of words, a number of bytes, or none."""
 
-    words: int  # 0 for all.
-    bytes: int | None = None  # In UTF-8, of the sentences with a blank between them; words do not count then.
+    words: int  # 0 for no limit.
+    bytes: int | None = None  # In UTF-8, with one blank between sentences; if given, `words` is ignored.
 
     def __str__(self) -> str:
         if self.bytes is not None:
@@ -83,7 +83,7 @@ class Cut:
         return kept[: max((place for place, size in enumerate(sizes, start=1) if size), default=0)]
 
     def system(self, system: System, text: Sequence[Sentence]) -> System:
-        """Return a system with all counted sentences uncut, so that extracts stay extracts."""
+        """Return a system with its sentences up to the limit, the last one uncut, so that extracts remain extracts."""
         count = len(self.text(text))
         selection = system.selection
         if selection is not None and len(selection) == len(text):
@@ -92,7 +92,7 @@ class Cut:
 
 
 def summary_of(topic: Topic, system: System) -> Sequence[Sentence]:
-    """Return the sentences of a summary like `text_of`; refuse one that has only human scores."""
+    """Return the sentences of a system's summary; `InputError` if it has only human scores."""
     text = text_of(topic, system)
     if text is None:
         raise InputError("it has no summary; give one")
@@ -102,7 +102,7 @@ def summary_of(topic: Topic, system: System) -> Sequence[Sentence]:
 def summaries_of(
     topic: Submitted, rows: list[Row], lines: Collection[str] = (), read: Callable[[Topic, System], Any] = summary_of
 ) -> Iterator[tuple[System, Any]]:
-    """Yield systems with what `read` makes of them; refused ones, or ones named as `lines` of tables, become `rows`."""
+    """Yield systems with the result of `read`; refused ones, or ones named as `lines` of tables, go into `rows`."""
     for system in topic.systems:
         name = system.system
         try:
@@ -119,14 +119,14 @@ def summaries_of(
 
 
 def score_of(summary: Sequence[Sentence], references: Sequence[Text], setup: Setup) -> Score:
-    """Return the pooled score of a summary by a search's metric, with its text analysis and its boundaries."""
+    """Return the score of a summary against all references together, by the metric and text analysis of a search."""
     tokens = all(isinstance(sentence, tuple) for text in (summary, *references) for sentence in text)
     how: dict[str, Any] = {name: getattr(setup.options, name) for name in ("counts", "boundaries", "model_units")}
     analyzer, metric = (setup.spec_of_tokens if tokens else setup.spec).analyzer, setup.options.metric
     return rouge_all(tuple(summary), references, [metric], analyzer=analyzer, last_unigram=True, **how)[metric]
 
 
-REFUSED: Final = "refused"  # The kind of a row that says in ``error`` why a summary could not be used.
+REFUSED: Final = "refused"  # The kind of a row whose field ``error`` says why a summary could not be used.
 
 
 def option(description: str, **limits: Any) -> Any:
@@ -135,40 +135,40 @@ def option(description: str, **limits: Any) -> Any:
 
 @dataclass(kw_only=True)
 class Study(Tabular):
-    """A paper's experiment and its findings so far.
+    """The experiment of a paper, with its options and its findings so far.
 
     The fields of a subclass are its options, each ``Annotated[type, option(description)]``. The findings about a
-    topic are a list of rows; tables and figures use only rows, so that rows of an earlier run can be used.
+    topic are a list of rows. Tables and figures are made of rows alone, so rows of an earlier run can be used, too.
     """
 
-    name: ClassVar[str]  # What `optsum study` calls it.
-    shown_only: ClassVar[frozenset[str]] = frozenset()  # Options that change tables and no row.
+    name: ClassVar[str]  # Its name for `optsum study`.
+    shown_only: ClassVar[frozenset[str]] = frozenset()  # Options that change tables, but no rows.
 
     paper: Annotated[bool, option("also show the paper's own values, where it prints them")] = False
-    # Most searches take milliseconds, and a study of all topics must end.
+    # Most searches take milliseconds; the limit keeps a few hard topics from delaying the study.
     time_limit: Annotated[float | None, option("seconds of search per problem", ge=0)] = 5.0
-    workers: Annotated[int, option("processes", ge=1)] = 1
-    # Of all finished topics, with the topic as ``id``, the ``kind`` of row, and the number of the topic's as ``rows``.
+    workers: Annotated[int, option("number of processes", ge=1)] = 1
+    # Rows of all finished topics, with the topic's ``id``, the ``kind`` of row, and in ``rows`` how many the topic has.
     rows: list[Row] = field(default_factory=list, init=False)
-    failures: list[str] = field(default_factory=list, init=False)  # A sentence for each part that could not be used.
-    missing: list[str] = field(default_factory=list, init=False)  # Topics that only systems' summaries name.
-    left_out: int = field(default=0, init=False)  # Number of unwanted topics (`wants`).
-    interrupted: bool = field(default=False, init=False)  # Tables cover the topics finished before Ctrl-C.
-    _kept: dict[str, list[Row]] = field(default_factory=dict, init=False)
+    failures: list[str] = field(default_factory=list, init=False)  # A sentence for each input that could not be used.
+    missing: list[str] = field(default_factory=list, init=False)  # Ids of topics that occur only in systems' summaries.
+    left_out: int = field(default=0, init=False)  # Number of topics that the study does not want (`wants`).
+    interrupted: bool = field(default=False, init=False)  # Whether Ctrl-C ended the run before all topics were done.
+    _kept: dict[str, list[Row]] = field(default_factory=dict, init=False)  # Rows of an earlier run, by topic.
     _systems: dict[str, dict[str, System]] = field(default_factory=dict, init=False)  # By topic and name.
 
     @property
     @abstractmethod
     def _searches(self) -> Mapping[Any, Sequence[Options]]:
-        """How topics are searched, each way with every seed; refuses options that cannot be used."""
+        """The searches of each topic: by a key of the study, the options for each seed; `OptionError` for bad ones."""
 
     def _options(self, names: str, **how: Any) -> Options:
-        """Return the options of a search: those of the study with some names, and others, which take precedence."""
+        """Return the options of a search: the study's limits, its options `names`, and `how`, which overrides them."""
         shared = ("time_limit", "workers", *names.split())
         return resolve({**{name: getattr(self, name) for name in shared}, **how})
 
     def searches(self) -> Sequence[Options]:
-        """Return all searches; the first has the number of workers."""
+        """Return the options of all searches; those of the first say how topics are processed."""
         return list(chain.from_iterable(self._searches.values()))
 
     def _setups(self) -> dict[Any, list[Setup]]:
@@ -179,11 +179,11 @@ class Study(Tabular):
 
     @abstractmethod
     def work(self) -> Callable[[Submitted], list[Row]]:
-        """Return the function that makes the rows of a topic; pickled if there are several workers."""
+        """Return the function that makes the rows of a topic; it must be picklable, for several workers."""
 
     @abstractmethod
     def tables(self) -> list[Table]:
-        """Return the paper's tables with our values only; captions mention gaps."""
+        """Return the tables of the paper with the values found here; captions say what is missing."""
 
     def shown_tables(self) -> list[Table]:
         tables = self.tables()
@@ -194,7 +194,7 @@ class Study(Tabular):
 
     @abstractmethod
     def figures(self) -> list[Figure]:
-        """Return the paper's figures, or those of its main table."""
+        """Return the figures of the paper, or figures of its main table."""
 
     @classmethod
     def serves(cls, topic: Topic) -> bool:
@@ -206,7 +206,7 @@ class Study(Tabular):
         return True
 
     def reads(self, systems: Any, reading: Reading = AS_IS) -> Self:
-        """Read systems' summaries before `run`, and return the study."""
+        """Read the summaries of systems, as `optsum.score` does, before `run` is called; return the study itself."""
         self._systems = {}
         for system in checked_systems(systems, reading):
             if not isinstance(system, System):
@@ -229,7 +229,7 @@ class Study(Tabular):
         done: Callable[[list[Row]], None] = lambda _: None,
         pull: Callable[[Generator[list[Result], None, None]], Iterable[list[Result]]] = iter,
     ) -> Self:
-        """Process all topics; `done` gets the rows of each, and `pull` waits for them, perhaps until Ctrl-C."""
+        """Process all topics and return the study; `done` gets each topic's rows, `pull` iterates over the results."""
         used: set[str] = set()
         try:
             setups = [setup_of(options) for options in self.searches()]
@@ -256,7 +256,7 @@ class Study(Tabular):
                 yield topic
                 continue
             name = topic.id
-            if name not in self._systems and "align" in topic.meta:  # which makes t#0, t#1, ... of t
+            if name not in self._systems and "align" in topic.meta:  # `optsum align` makes t#0, t#1, ... of topic t
                 name = name.rpartition("#")[0] or name
             used.add(name)
             if not self.wants(topic):
@@ -304,12 +304,12 @@ class Study(Tabular):
         rows: Iterable[list[str]] = (),
         caption: Iterable[str] = (),
     ) -> Table:
-        """Return a table: names on the left, numbers on the right, and `caption` after the caption of the study."""
+        """Return a table with names on the left, numbers on the right, and `caption` after the caption of the study."""
         return Table.of(names, numbers, title, rows=rows, caption=[*self.caption(), *caption])
 
     @abstractmethod
     def about(self) -> str:
-        """Describe the settings in a few words, without the time limit."""
+        """Return a description of the settings in a few words, without the time limit, for captions."""
 
     def lacking(self) -> list[str]:
         return []
@@ -340,18 +340,18 @@ def _each_seed(given: Any) -> str | None:
 
 @dataclass(kw_only=True)
 class SeededStudy(Study):
-    """A study of heuristics, which can be run with several seeds."""
+    """Base class of studies with heuristics, which can be run with several seeds."""
 
     exact_time_limit: Annotated[
         float | None, option("seconds of search per problem for exact strategies, instead of --time-limit", ge=0)
     ] = None
-    seed: Annotated[int, option("the same seed gives the same tables", ge=0)] = 0
+    seed: Annotated[int, option("seed of random choices; the same seed gives the same tables", ge=0)] = 0
     seeds: Annotated[
         str | None, BeforeValidator(_each_seed), option("seeds for heuristics; 0:10 means ten [that of --seed]")
     ] = None
 
     def _seeded(self, names: str, *, heuristic: bool, **how: Any) -> list[Options]:
-        """Return a search as in `_options`: of a heuristic with every seed, of others with the time limit for these."""
+        """Return the options of a heuristic for each seed, or of an exact search with its time limit (`_options`)."""
         limit = self.time_limit if heuristic or self.exact_time_limit is None else self.exact_time_limit
         options = self._options(f"seed {names}", **{"time_limit": limit, **how})
         return each_seed(options, seeds_of(self.seeds)) if heuristic else [options]
@@ -364,7 +364,7 @@ class SeededStudy(Study):
 
 @dataclass(kw_only=True)
 class CutStudy(Study):
-    """A study that cuts the summaries of systems."""
+    """Base class of studies that cut the summaries of systems at a limit."""
 
     max_words: Annotated[
         int | None,
@@ -375,7 +375,7 @@ class CutStudy(Study):
     ] = None
 
     def cut_after(self, longest: int) -> Cut:
-        """Return the part of summaries that counts: by default the first `longest` words."""
+        """Return the limit at which summaries are cut: the one in the options, otherwise `longest` words."""
         return Cut(longest if self.max_words is None else self.max_words, self.max_bytes)
 
 
@@ -385,7 +385,7 @@ def papers() -> Mapping[str, Mapping[str, Any]]:
 
 
 def _beside(table: Table, paper: Mapping[str, Any]) -> Table:
-    """Return a table with the paper's values in columns to the right of ours; rows only in the paper come last."""
+    """Return a table with the paper's values beside those found here; rows that only the paper has come last."""
     values: dict[str, dict[str, Any]] | None = next((paper[key] for key in paper if key in table.title), None)
     if values is None:
         return table
@@ -414,13 +414,13 @@ def _beside(table: Table, paper: Mapping[str, Any]) -> Table:
     return Table(columns, rows, table.title, [*table.caption, f"(paper): {paper['differs']}."])
 
 
-_ROWS: Final = "rows"  # The key of a study's rows among the further fields of a `Result`.
+_ROWS: Final = "rows"  # The key in `Result.extra` under which a process returns the rows of a topic.
 
 
 def _found(part: Topic, work: Callable[[Submitted], list[Row]], setup: Setup) -> list[Result]:
     if setup.formulation.has_metric and not (part.references and part.sentences):
         raise InputError(f"The topic {part.id!r} has no reference, or no text, so it has no oracle.")
-    try:  # a problem is the topic as it was given, so it has its systems still
+    try:  # a part that is the topic as it was given is a `Submitted`, which has its systems
         rows = work(part if isinstance(part, Submitted) else Submitted.of(part))
     except KeyboardInterrupt:
         return [unsolved(part.id, setup, Termination.INTERRUPTED)]
@@ -429,7 +429,7 @@ def _found(part: Topic, work: Callable[[Submitted], list[Row]], setup: Setup) ->
 
 
 def searched(topic: Topic, setup: Setup) -> Result:
-    """Search a topic like `answer`, beginning now, but raise after an interrupt (`without_interruption`)."""
+    """Search a topic and return the result; `KeyboardInterrupt` if the search was interrupted."""
     return without_interruption(answer(topic, setup))
 
 
@@ -447,7 +447,7 @@ def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
 
 
 def unproven(oracles: Sequence[bool]) -> list[str]:
-    """Return a phrase on the number of unproven oracles, for `Study.lacking`; `oracles`: whether each is unproven."""
+    """Return a phrase about the number of unproven oracles for `Study.lacking`; `oracles`: whether each is unproven."""
     left = f"the proof of {sum(oracles)} of {counted(len(oracles), 'oracle')} in time"
     return [f"{left}: replaced by the best found"] if any(oracles) else []
 
@@ -467,10 +467,10 @@ __all__ = ["STUDIES", "Entry", "Study", "load_study", "prepared", "study"]
 
 
 class Entry(NamedTuple):
-    """The module and the description of a study."""
+    """The place and the description of a study."""
 
-    made_by: str  # ``module:class``, imported when the study is asked for.
-    about: str
+    made_by: str  # ``module:class``, imported when the study is run.
+    about: str  # One line for ``optsum study --help``.
 
 
 _STUDIES: Final = {
@@ -500,7 +500,7 @@ def prepared(name: str, options: Mapping[str, Any], config: str | Path | None = 
     resolved = resolve_as(options_of(made_by), options, config=config)
     if (seed := options.get("seed")) is not None and "seeds" in resolved.model_fields_set:
         seeds_of(options.get("seeds"), seed)
-        resolved = resolved.model_copy(update={"seeds": None})  # those of the file
+        resolved = resolved.model_copy(update={"seeds": None})  # seeds of the file are overridden by a given seed
     made = made_by(**resolved.model_dump())
     if made.paper and name not in papers():
         raise OptionError(
@@ -513,20 +513,20 @@ def prepared(name: str, options: Mapping[str, Any], config: str | Path | None = 
 def study(
     name: str, topics: AnyTopics, systems: Any = (), *, config: str | Path | None = None, **options: Any
 ) -> Study:
-    """Run a paper's experiment on topics.
+    """Run the experiment of a paper on topics.
 
     Parameters
     ----------
     name : str
-        "tsc3", ... (``optsum study --help`` lists them).
+        The name of the study, such as "tsc3" (``optsum study --help`` lists them).
     topics : iterable
         Topics, their JSON form, or the items of `optsum.read_topics`; or the path of a file of them, or a data frame.
     systems : iterable
         Summaries of systems, as for `optsum.score`, or rows of `optsum solve`.
     config : path, optional
-        A TOML file of options; keywords take precedence.
+        A TOML file of options, which keywords override.
     **options
-        The flags of ``optsum study NAME``.
+        The options of ``optsum study NAME``.
 
     Returns
     -------

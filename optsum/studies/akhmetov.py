@@ -1,4 +1,4 @@
-"""Heuristic and exact upper bounds (Akhmetov et al. 2022) on any data."""
+"""The study of heuristic and exact upper bounds of ROUGE (Akhmetov et al. 2022)."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ from optsum.text.analyzer import Analyzer, Sentence, character_count, word_count
 
 METRICS: Final = ("rouge-1", "rouge-2")
 _SCORES: Final = {"R-1": ("rouge-1", "f1"), "R-2": ("rouge-1", "f1_rouge-2"), "R-2 by itself": ("rouge-2", "f1")}
-"""Columns of scores: the searched metric, and the name of the score in its rows.
+"""Columns of scores: the metric that is maximized, and the field of the score in its rows.
 
-The paper maximizes ROUGE-1 and reports ROUGE-2 of the same summary; "by itself" means a separate summary.
+The paper maximizes ROUGE-1 and reports ROUGE-2 of the same summary; "by itself" means a summary that maximizes ROUGE-2.
 """
 _TWICE: Final = "R-2: for the summary that maximizes R-1, as in the paper; R-2 by itself: for one that maximizes R-2."
-_BOUNDS: Final = ("Genetic_Greedy", "Optimum")  # Methods that Table 3 holds systems against.
+_BOUNDS: Final = ("Genetic_Greedy", "Optimum")  # Methods with which Table 3 compares systems.
 
 
 def methods(study: Study) -> list[str]:
@@ -168,17 +168,17 @@ METHODS: Final = {
     "genetic-paper": "Genetic",
     "genetic-paper+greedy": "Genetic_Greedy",
 }
-OPTIMUM: Final = "Optimum"  # What the tables call the exact strategy.
+OPTIMUM: Final = "Optimum"  # The name of the exact strategy in tables.
 _PAPER: Final[Mapping[str, float]] = {"min_abstract": 10, "max_abstract": 20, "min_text": 100, "max_text": 500}
-"""The cleaned data of Table 1; "extremely long or short" texts are those outside its range."""
+"""Limits in sentences of the paper's cleaned data (Table 1); the paper calls other texts "extremely long or short"."""
 
 
 @dataclass(kw_only=True)
 class AkhmetovStudy(SeededStudy):
-    """Compare the paper's five heuristics with the exact optimum for F1 of ROUGE-1 and ROUGE-2, of any length.
+    """Compare the paper's five heuristics with the exact optimum of F1 for ROUGE-1 and ROUGE-2, without a length limit.
 
-    ROUGE-2 is reported for the summary that maximizes ROUGE-1, and for one that maximizes ROUGE-2 itself, across
-    sentence ends; set counts are within sentences.
+    ROUGE-2 is reported for the summary that maximizes ROUGE-1, and for one that maximizes ROUGE-2. Its bigrams cross
+    sentence ends, except with the option `counts` "set".
     """
 
     name: ClassVar[str] = "akhmetov"
@@ -307,7 +307,7 @@ _RELEVANT: Final = 0.7  # Weight of relevance against redundancy (lambda) in max
 
 
 def baseline(name: str) -> Callable[[Topic, int], Sequence[int]]:
-    """Return a baseline of Table 3, on the words of the tokenizer `rouge` without the stop words of ROUGE-1.5.5."""
+    """Return a baseline of Table 3 on words of the tokenizer "rouge" without the stop words of ROUGE-1.5.5."""
     if name == "mmr":
         return marginal_relevance
     if name not in _SUMY:
@@ -322,7 +322,7 @@ def baseline(name: str) -> Callable[[Topic, int], Sequence[int]]:
         texts = map(Analyzer(stopwords="drop").tokens, topic.sentences)
         sentences = [_Words(unit, words) for unit, words in enumerate(texts) if words]
         document = SimpleNamespace(sentences=sentences, words=[word for one in sentences for word in one.words])
-        with catch_warnings():  # of the package, on texts of few words
+        with catch_warnings():  # the package warns about texts of few words
             simplefilter("ignore")
             return [one.unit for one in summarizer(document, min(count, len(sentences)))]
 
@@ -331,14 +331,14 @@ def baseline(name: str) -> Callable[[Topic, int], Sequence[int]]:
 
 @dataclass(frozen=True, eq=False)
 class _Words:
-    """A sentence for sumy; two with the same words stay distinct."""
+    """A sentence in the form that sumy takes; sentences with the same words are distinct."""
 
     unit: int
     words: list[str]
 
 
 def marginal_relevance(topic: Topic, count: int) -> list[int]:
-    """Return sentences by maximal marginal relevance (Carbonell & Goldstein 1998, cosines of tf-idf), in order."""
+    """Return sentences, ascending, by maximal marginal relevance (Carbonell & Goldstein 1998; tf-idf cosines)."""
     texts = list(map(Counter, map(Analyzer(stopwords="drop").tokens, topic.sentences)))
     held = Counter(word for text in texts for word in text)
     place = {word: number for number, word in enumerate(held)}
@@ -360,20 +360,20 @@ def marginal_relevance(topic: Topic, count: int) -> list[int]:
 
 
 def _sizes(topic: Topic) -> Row:
-    """Return the features of a text, and the number of extracts of the abstract's size.
+    """Return the row with the sizes of a text, and the number of extracts with as many sentences as its abstract.
 
-    Equation 4 is missing in our copy of the paper; from "N_a and N_t are the respective number of sentences in summary
-    and text" it is the number of combinations of N_t sentences taken N_a at a time.
+    The number is equation 4, read as the combinations of N_t sentences taken N_a at a time: it is missing in our copy
+    of the paper, which explains "N_a and N_t are the respective number of sentences in summary and text".
     """
     abstract, count = topic.reference_sentences or 0, len(topic.sentences)
     words, characters = (sum(map(size, topic.sentences)) for size in (word_count, character_count))
     row: Row = {"kind": "topic", "sentences": count, "words": words, "characters": characters}
     row |= {"abstract_sentences": abstract, "abstract_words": sum(map(word_count, topic.references[0]))}
-    return {**row, "search_space": str(comb(count, abstract))}  # as text: there may be hundreds of digits
+    return {**row, "search_space": str(comb(count, abstract))}  # a text, as it may have hundreds of digits
 
 
 def _found(topic: Topic, metric: str, results: Sequence[tuple[str, Result]]) -> Iterator[Row]:
-    """Yield the result of each method and seed; an unproven optimum is replaced by the best of all results."""
+    """Yield the row of each method and seed; an unproven optimum is replaced by the best of all results."""
     best = max((result for _, result in results), key=lambda result: result.objective or 0.0)
     for method, result in results:
         if result.selection is None and method != OPTIMUM:

@@ -1,4 +1,4 @@
-"""Compare compressive and extractive oracles (Hirao et al. 2017, Oracle Summaries of Compressive Summarization)."""
+"""Study of compressive and extractive oracles (Hirao et al. 2017, Oracle Summaries of Compressive Summarization)."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ VARIANTS: Final[Mapping[str, Mapping[str, str]]] = {
     "R2": {"metric": "rouge-2", "stopwords": "keep"},
     "SU0": {"metric": "rouge-su0", "stopwords": "keep"},
 }
-"""The paper's three variants of ROUGE: unigrams without stop words, bigrams, and both."""
+"""The three variants of ROUGE of the paper: unigrams without stop words, bigrams, and unigrams with bigrams."""
 
 FORMULATIONS: Final = ("extractive", "compressive")
 
 
 @dataclass(kw_only=True)
 class CompressiveStudy(CutStudy):
-    """Compare compressive and extractive oracles, optimized for and scored by three variants of ROUGE.
+    """Compare compressive with extractive oracles; those for each of three variants of ROUGE are scored by all three.
 
     Topics need a parse of each sentence. Human scores of the oracles, such as readability, are read from the file of
-    systems: a line for each topic whose system is the oracle's name in the table ("compressive R1").
+    systems: a line for each topic whose system has the oracle's name in the table ("compressive R1").
     """
 
     name: ClassVar[str] = "compressive"

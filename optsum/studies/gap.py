@@ -1,7 +1,7 @@
-"""Measure what each restriction costs: any text of the documents' words, compressions, extracts, heuristics, systems.
+"""The study of the recall that each restriction costs: from any text to compressions, extracts, heuristics and systems.
 
-Each limit also holds for all lines below it: an extract is a compression that leaves nothing out, and both are texts of
-the documents' words (`optsum.problem.any_text`).
+The limit of each is a limit of all that follow: an extract is a compression that leaves nothing out, and both are texts
+of the documents' words (`optsum.problem.any_text`).
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _LIMITS: Final = (ANY_TEXT, COMPRESSIVE, EXTRACTIVE)
 
 @dataclass(kw_only=True)
 class GapStudy(SeededStudy):
-    """Compare extracts, compressions, heuristics and systems with the limit for any text.
+    """Compare the recall of extracts, compressions, heuristics and systems with the limit for any text.
 
-    Topics with a parse of each sentence have compressive oracles. Longer summaries of systems are cut.
+    Only topics with a parse of each sentence have compressive oracles. Summaries of systems that are too long are cut.
     """
 
     name: ClassVar[str] = "gap"
@@ -81,7 +81,7 @@ class GapStudy(SeededStudy):
         }
 
     def searches(self) -> Sequence[Options]:
-        """Return the searches of extracts, without compressions, which not all topics have."""
+        """Return the options of all searches but those of compressions, for which not all topics have parses."""
         return [options for (line, _), seeded in self._searches.items() if line != COMPRESSIVE for options in seeded]
 
     def work(self) -> Callable[[Submitted], list[Row]]:
@@ -121,7 +121,7 @@ class GapStudy(SeededStudy):
         return mean_of(other[topic] - one[topic] for topic in one if topic in other)
 
     def share(self, line: str, metric: str) -> float | None:
-        """Return the recall as a share of any text's, on the topics of the line; None if that is 0."""
+        """Return the recall of a line as a share of that of any text, over its topics; None if the latter is 0."""
         one, whole = self.recalls(line, metric), self.recalls(ANY_TEXT, metric)
         most = sum(whole[topic] for topic in one)
         return sum(one.values()) / most if most else None
@@ -157,7 +157,7 @@ class GapStudy(SeededStudy):
 
 
 def _row(line: str, metric: str, value: float | None, bound: float | None = None, seed: int | None = None) -> Row:
-    """Return a row. `bound`: proven; None for heuristics. `value`: None if nothing was found in time."""
+    """Return a row about a recall; `value`: None if nothing was found in time; `bound`: None if none is proven."""
     return {"kind": "recall", "text": line, "metric": metric, "recall": value, "bound": bound, "seed": seed}
 
 

@@ -1,4 +1,4 @@
-"""Compare all oracles with greedy extracts and systems (Hirao et al. 2017, Enumeration of Extractive Oracles)."""
+"""Study of all oracles, greedy extracts and systems (Hirao et al. 2017, Enumeration of Extractive Oracle Summaries)."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ class HiraoStudy(SeededStudy, CutStudy):
 
     Each topic is searched with all its references together ("multi") and with each of them ("single"), with Porter
     stems, without stop words for ROUGE-1 and with them for ROUGE-2, as in the paper. A problem with a proven optimum
-    counts in tables of scores, even if not all of its oracles are found within the limits; tables that need all of them
-    leave it out, and state how many problems they cover.
+    counts in tables of scores, even if not all of its oracles are found within the limits; tables about all oracles
+    leave such a problem out, and state how many problems they cover.
     """
 
     name: ClassVar[str] = "hirao"
@@ -107,7 +107,7 @@ class HiraoStudy(SeededStudy, CutStudy):
         return said
 
     def of_problems(self, metric: str, setting: str, *, every: bool = True) -> list[Row]:
-        """Return the problems of a metric and a setting with all oracles, or not `every`: with a proven one."""
+        """Return the problems of which all oracles are known, or unless `every` all with a proven optimum."""
         rows = self.of("problem", metric=metric, references=setting)
         return [row for row in rows if (row["complete"] if every else _is_proven(row))]
 
@@ -152,33 +152,33 @@ class HiraoStudy(SeededStudy, CutStudy):
 
 
 METRICS: Final = {"rouge-1": "hirao-r1", "rouge-2": "hirao-r2"}
-"""Metrics, and the presets with the paper's text analysis for each."""
-LINES: Final = {"Oracle": "oracle", "Greedy": "greedy"}  # Lines of extracts beside those of systems, and their roles.
+"""The metrics, with the preset of the paper's text analysis for each."""
+LINES: Final = {"Oracle": "oracle", "Greedy": "greedy"}  # Lines of tables that no system may be named, with the field.
 
-SETTINGS: Final = ("multi", "single")  # Oracles of a set of references, and of each reference in it.
-_NAMED: Final = {"multi": "", "single": " (single)"}  # What rows of Table 2 are called, by setting.
+SETTINGS: Final = ("multi", "single")  # Oracles for all references together, and for each reference.
+_NAMED: Final = {"multi": "", "single": " (single)"}  # Suffixes of the lines of Table 2, by setting.
 
-Searched: TypeAlias = tuple[Row, Optima | None]  # The row of a problem, and its oracles if all are found.
-Setups: TypeAlias = Mapping[tuple[str, str], Sequence[Setup]]  # How topics are searched, by metric and role.
+Searched: TypeAlias = tuple[Row, Optima | None]  # The row of a problem, and its oracles if all were found.
+Setups: TypeAlias = Mapping[tuple[str, str], Sequence[Setup]]  # The resolved searches, by metric and role.
 
-_PAIRS_BYTES: Final = 2**22  # Memory for all pairs of oracles: a tenth of a second; no clock, so that runs agree.
-DRAWS: Final = 100  # Oracles that are drawn at random of each problem, with replacement, as the paper did.
+_PAIRS_BYTES: Final = 2**22  # Memory limit for comparing all pairs of oracles, in .1 s; no time limit, so runs agree.
+DRAWS: Final = 100  # Number of oracles of each problem drawn at random with replacement, as in the paper.
 
 Floats = NDArray[np.float64]
 
 _GROUPS: Final = tuple(product(("single", "multi"), METRICS))
-_OF: Final = ("metric", "references")  # What tables of groups of problems have on the left.
+_OF: Final = ("metric", "references")  # Headings of the left columns of tables of problems.
 
 
 @dataclass(frozen=True)
 class Judged:
-    """Scores of systems on topics with human scores; arrays are topics x systems, in the same order."""
+    """The scores of systems on topics with human scores, as arrays (topics, systems)."""
 
     topics: list[str]
     human: Floats
     rouge: dict[str, Floats]  # Recall against all references, by metric.
     of_all: dict[tuple[str, str], Floats]  # F-measure over all oracles, by setting and metric.
-    of_one: dict[tuple[str, str], Floats]  # Over one oracle drawn at random: topics x draws x systems.
+    of_one: dict[tuple[str, str], Floats]  # F-measure over one oracle drawn at random: (topics, draws, systems).
 
 
 def correlations(study: HiraoStudy) -> list[Table]:
@@ -190,7 +190,7 @@ def _correlation_table(study: HiraoStudy, human: str) -> Table:
     headings = ["r", "95 % from", "to", "rho", "95 % from", "to", "p, M against S"]
     table = study.table(f"Correlation with the human score {human!r} (Table 6)", ["metric"], headings)
     rated = grouped((row["system"], row) for row in study.of("system") if human in row["human"])
-    systems = []  # those that take enough of their sentences from the sources
+    systems = []  # systems with enough sentences in the sources
     for name, rows in rated.items():
         extracts = [row for row in rows if "selection" in row]
         held, others = sum(len(row["selection"]) for row in extracts), sum(row["others"] for row in extracts)
@@ -222,7 +222,7 @@ def _correlation_table(study: HiraoStudy, human: str) -> Table:
 
 
 def judged_of(study: HiraoStudy, human: str, systems: Sequence[str]) -> Judged:
-    """Return the scores of systems on the topics that all of them have and whose oracles are all known."""
+    """Return the scores of systems on the topics of which all of them have summaries and all oracles are known."""
     rows: dict[tuple[str, str, str], Row] = {
         (row["id"], row["system"], row["metric"]): row for row in study.of("system") if human in row["human"]
     }
@@ -246,7 +246,7 @@ def judged_of(study: HiraoStudy, human: str, systems: Sequence[str]) -> Judged:
             np.array([[_f_measure(oracle, row) for row in summaries] for oracle in map(set, problem["draws"])])
             for problem in problems[topic, setting, metric]
         ]
-        # A problem with one oracle has it drawn once.
+        # A problem with a single oracle has one draw, which is repeated.
         return np.asarray(np.mean([np.broadcast_to(each, (DRAWS, len(systems))) for each in found], axis=0), np.float64)
 
     return Judged(
@@ -279,14 +279,14 @@ def _of_topics(judged: Judged, values: Floats, weights: Floats) -> list[str]:
 def _of_draws(judged: Judged, values: Floats, study: HiraoStudy) -> list[str]:
     cells = []
     for rank in (False, True):
-        found = _correlation(values.mean(axis=0), judged.human.mean(axis=0), rank)  # draws x systems: one r a draw
+        found = _correlation(values.mean(axis=0), judged.human.mean(axis=0), rank)  # (draws,)
         found = found[~np.isnan(found)]
         cells += _with_interval(found.mean(), _resampled(len(found), study) @ found) if len(found) else 3 * ["-"]
     return cells
 
 
 def _against(judged: Judged, group: tuple[str, str], weights: Floats) -> str:
-    """Return the p-value of a difference between M and S, by the paired bootstrap over topics."""
+    """Return the p-value of the difference between M (all oracles) and S (one), by paired bootstrap over topics."""
     if not len(weights):
         return "-"
     people = weights @ judged.human
@@ -294,7 +294,7 @@ def _against(judged: Judged, group: tuple[str, str], weights: Floats) -> str:
     means = np.einsum("bt,tds->bds", weights, judged.of_one[group])
     one = _correlation(means, people[:, None, :], rank=False)  # samples x draws
     with np.errstate(invalid="ignore"):
-        one = np.nansum(one, axis=1) / (~np.isnan(one)).sum(axis=1)  # nan of a sample of which no draw has one
+        one = np.nansum(one, axis=1) / (~np.isnan(one)).sum(axis=1)  # NaN if no draw of a sample has a correlation
     apart = (many - one)[~np.isnan(many - one)]
     if not len(apart):
         return "-"
@@ -308,7 +308,7 @@ def _correlation(values: Floats, human: Floats, rank: bool) -> Any:
     other = other - other.mean(axis=-1, keepdims=True)
     size = np.sqrt((one**2).sum(axis=-1) * (other**2).sum(axis=-1))
     with np.errstate(invalid="ignore", divide="ignore"):
-        # What rounding leaves of numbers that are all equal is no variation.
+        # A smaller size is a rounding error of numbers that are all equal.
         return np.where(size > 1e-12, (one * other).sum(axis=-1) / size, np.nan)
 
 
@@ -500,12 +500,12 @@ def _of_system(study: HiraoStudy, system: str | None, metric: str, setting: str)
         elif references and "by_reference" in row:
             found[topic] = fmean(row["by_reference"][number] for number in references)
         elif references and len(references) == len(every[topic]):
-            found[topic] = row["single"]  # rows of earlier versions have the mean over all references alone
+            found[topic] = row["single"]  # rows of earlier versions have only the mean over all references
     return found
 
 
 def _best_peer(study: HiraoStudy, metric: str) -> str | None:
-    """Return the system of the best mean, the first in case of ties, among those with most topics."""
+    """Return the system with the best mean, the first one in case of ties, among those with the most topics."""
     means = {name: _of_system(study, name, metric, "multi") for name in study.values_of("system")}
     most = max(map(len, means.values()), default=0)
     scored = {name: fmean(values.values()) for name, values in means.items() if values and len(values) == most}
@@ -533,7 +533,7 @@ def _of_all(study: HiraoStudy) -> list[str]:
 
 
 def _groups(study: HiraoStudy, *, every: bool | None = True) -> Iterator[tuple[list[str], list[Row]]]:
-    """Yield metric, setting and the problems from `HiraoStudy.of_problems`; all problems if `every` is None."""
+    """Yield metric, setting and problems of each group; `every` as of `HiraoStudy.of_problems`, None for all."""
     for setting, metric in product(SETTINGS, METRICS):
         all_ = study.of("problem", metric=metric, references=setting)
         if found := all_ if every is None else study.of_problems(metric, setting, every=every):
@@ -570,7 +570,7 @@ def _problem(part: Topic, setups: Mapping[str, Sequence[Setup]]) -> Searched:
     oracles = oracles_of(part, setup)
     result = without_interruption(oracles.result)
     greedy = [searched(part, one) for one in setups["greedy"]]
-    # Nodes and seconds of all searches (Table 7, section 6.2.4).
+    # Nodes and seconds of the searches (Table 7, section 6.2.4).
     efforts: Row = {"feasible": oracles.feasible(), "nodes": result.nodes, "seconds": result.seconds}
     if "paper" in setups:
         paper = oracles_of(part, setups["paper"][0])
@@ -612,21 +612,22 @@ def _problem(part: Topic, setups: Mapping[str, Sequence[Setup]]) -> Searched:
 
 
 def _extracts(topic: Topic, metric: str, setup: Setup, wanted: int) -> Row:
-    """Return the frequency of each score among all extracts, or among `wanted` random ones (Ceylan et al. 2010)."""
+    """Return a row with the frequency of scores among all extracts, or `wanted` random ones (Ceylan et al. 2010)."""
     problem, most = build(topic, setup).problem, setup.spec_for(topic).max_length
     count, drawn = draw_extracts(problem.coverage.lengths.tolist(), most, wanted, setup.options.seed)
     found = Counter(problem.value_of(problem.evaluate(selection).key) for selection in drawn)
-    row = {"kind": "extracts", "metric": metric, "count": str(count)}  # there may be hundreds of digits
+    row = {"kind": "extracts", "metric": metric, "count": str(count)}  # a text, as it may have hundreds of digits
     return {**row, "drawn": found.total(), "scores": sorted(found.items())}
 
 
 def draw_extracts(
     lengths: Sequence[int], max_length: int, wanted: int, seed: int
 ) -> tuple[int, Iterator[tuple[int, ...]]]:
-    """Return the number of fitting non-empty sets, and all of them, or `wanted` drawn at random with replacement.
+    """Return the number of non-empty sets within a maximum length, and an iterator of at most `wanted` of them.
 
-    Sets are numbered recursively: those without the first unit precede those with it. The number of sets for each
-    length is counted beforehand, so all sets have the same probability.
+    If there are more, they are drawn at random with replacement, all with the same probability. Sets are numbered
+    recursively, those without the first unit before those with it; the number of sets that fit into each length is
+    counted beforehand.
 
     >>> count, drawn = draw_extracts([2, 3, 4], 5, 100, 0)
     >>> count, list(drawn)
@@ -655,13 +656,13 @@ def draw_extracts(
 
 
 def percentile(scores: Sequence[tuple[float, int]], value: float) -> float:
-    """Return the share of extracts with a lower score than a value; equal scores count half."""
+    """Return the share of extracts with a lower score than a value; extracts with the same score count half."""
     below = sum(count for score, count in scores if score < value - _SAME)
     same = sum(count for score, count in scores if abs(score - value) <= _SAME)
     return (below + same / 2) / sum(count for _, count in scores)
 
 
-_SAME: Final = 1e-9  # Scores that differ by less are the same ratio, computed in two ways.
+_SAME: Final = 1e-9  # Scores that differ by less are equal ratios that were rounded differently.
 
 
 def percentiles(study: HiraoStudy) -> Table | None:

@@ -1,4 +1,4 @@
-"""Limits of extracts of 100 and 150 words, and agreement of people (Lin & Hovy 2003, section 5)."""
+"""The study of oracle extracts of 100 and 150 words and of human agreement (Lin & Hovy 2003, section 5)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def linear_trend(values: Sequence[float | None]) -> list[float]:
 
 
 def _curve(figure: Figure, documents: Sequence[Row], name: str, style: str) -> list[float | None]:
-    """Add the scores of a method, if it has some, and return them."""
+    """Add the scores of a method to a figure, if it has any, and return them by document."""
     values = [one.get(name) for one in documents]
     if any(value is not None for value in values):
         figure.add(name, list(range(1, len(values) + 1)), values, style=style)
@@ -43,7 +43,7 @@ def _curve(figure: Figure, documents: Sequence[Row], name: str, style: str) -> l
 
 
 def _by_compression(documents: Sequence[Row], systems: Sequence[str], caption: list[str]) -> Figure:
-    """Return Figure 9: scores, and the share of the words that each human summary leaves out, in ascending order."""
+    """Return Figure 9 of the paper: scores by compression ratio, the share of words that a human summary leaves out."""
     usable = [one for one in documents if one["words"]]
     usable.sort(key=lambda one: 1 - one["reference_words"][0] / one["words"])
     label = "documents by increasing compression ratio of the first human summary"
@@ -59,9 +59,9 @@ def _by_compression(documents: Sequence[Row], systems: Sequence[str], caption: l
     return figure
 
 
-WINDOWS: Final = {"E100": "lin-hovy-100", "E150": "lin-hovy-150"}  # Oracle extracts, and the presets that search them.
-LONGEST: Final = 105  # Words of the shorter extracts at most, and of systems unless said otherwise.
-LEAD: Final = "B1"  # The paper's name of the lead: the first sentences that have 100 words at most.
+WINDOWS: Final = {"E100": "lin-hovy-100", "E150": "lin-hovy-150"}  # Oracle extracts, with their presets.
+LONGEST: Final = 105  # The most words of the shorter extracts, and by default of systems' summaries.
+LEAD: Final = "B1"  # The paper's name of the lead baseline: the first sentences, of at most 100 words.
 ROWS: Final = ("FT", "E150", "E100", "MaxH", "MedH", "AvgH", "MinH", LEAD)
 SETS: Final = {
     "all": (-1.0, 2.0),
@@ -71,15 +71,15 @@ SETS: Final = {
     "below .50": (0.0, 0.5),
 }
 DIFFERENCES: Final = (("MaxH", "AvgH"), ("MaxH", "MinH"), ("FT", "E150"), ("E150", "E100"), ("E100", "MaxH"))
-"""Differences discussed in section 5; the others concern systems, which rank between people and the lead."""
+"""Pairs of methods whose difference section 5 discusses, besides those with systems."""
 
 
 @dataclass(kw_only=True)
 class LinHovyStudy(CutStudy):
     """Compare oracle extracts of 100 and 150 words with the full text, people, the lead and systems.
 
-    The reference of a document is the human summary with the best agreement with another (`reference`), or the only
-    one. As in the paper, documents of more than 30 sentences have no oracle extract, but everything else.
+    The reference of a document is its only human summary, or one of the two that agree best (`reference`). As in the
+    paper, documents of more than 30 sentences have no oracle extract, but all other scores.
     """
 
     name: ClassVar[str] = "lin-hovy"
@@ -87,7 +87,7 @@ class LinHovyStudy(CutStudy):
     max_sentences: Annotated[int, option("longer documents have no oracle extract, as in the paper", ge=1)] = 30
     model_units: Annotated[
         Literal["sentences", "whole"],
-        option("separately clipped units of a reference: its sentences or clauses, or the whole"),
+        option("units of a reference that are clipped separately: its sentences or clauses, or the whole"),
     ] = "sentences"
     reference: Annotated[
         Literal["model", "summary"], option("reference among the two that agree best: the model, or the scored one")
@@ -96,7 +96,7 @@ class LinHovyStudy(CutStudy):
 
     @cached_property
     def _searches(self) -> dict[str, list[Options]]:
-        # Each document comes with the one reference that is agreed on, so there is nothing to choose.
+        # Each document is searched with its one reference, so the preset's choice of a reference is overridden.
         common = partial(self._options, "model_units", references="pooled")
         lead = common(preset="lin-hovy-100", strategy="lead", min_length=0, max_length=100)
         windows = {name: [common(preset=preset, strategy=self.strategy)] for name, preset in WINDOWS.items()}
@@ -158,7 +158,7 @@ class LinHovyStudy(CutStudy):
         return list(found.values())
 
     def groups(self) -> dict[str, list[Row]]:
-        """Return the documents by human agreement; "NAME, common" has those for which every method has a score."""
+        """Return the documents of each set of `SETS`; "NAME, common" has those for which every method has a score."""
         documents = self.documents()
         agreed_on = [one for one in documents if one.get("MaxH") is not None]
         sets = {name: [one for one in agreed_on if least <= one["MaxH"] < most] for name, (least, most) in SETS.items()}
@@ -226,7 +226,7 @@ def _rows(topic: Submitted, setups: Mapping[str, Setup], most: int, cut: Cut, re
     def score(summary: Sequence[Any], model: Sequence[Any]) -> float:
         return score_of(summary, (tuple(model),), setup).recall
 
-    pairs = list(permutations(range(len(topic.references)), 2))  # a model, and a summary that is scored
+    pairs = list(permutations(range(len(topic.references)), 2))  # (model, summary that is scored against it)
     scores = [score(topic.references[other], topic.references[one]) for one, other in pairs]
     agreeing = pairs[scores.index(max(scores))][reference != "model"] if pairs else 0
     model = topic.references[agreeing]
@@ -252,7 +252,7 @@ def _rows(topic: Submitted, setups: Mapping[str, Setup], most: int, cut: Cut, re
 
 
 def _extract(part: Submitted, name: str, setup: Setup, unproven: list[str]) -> Row:
-    """Return the best extract in a window; its name is added to `unproven` if it is not proven."""
+    """Return a row's fields about the best extract in a window; if unproven, add the window's name to `unproven`."""
     best = searched(part, setup)
     row: Row = {}
     if best.status is Status.OPTIMAL and best.objective is not None:

@@ -1,4 +1,4 @@
-"""The evaluation of Text Summarization Challenge 3 (Hirao et al. 2004) on any data."""
+"""The study with the evaluation of Text Summarization Challenge 3 (Hirao et al. 2004)."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ from optsum.whole import whole
 
 @dataclass(frozen=True)
 class ExtractScore:
-    """Scores of one extract for one topic."""
+    """The scores of one extract of one topic."""
 
     precision: Fraction
     coverage: Fraction
-    correct: int  # m: sentences of the extract that some alternative names.
-    size: int  # Sentences of the extract, each counted once.
-    minimum: int  # h.
-    covered: tuple[Fraction, ...]  # e(i) of each abstract sentence that has an alternative.
-    uncoverable: tuple[int, ...]  # Abstract sentences without any alternative; they are left out.
+    correct: int  # m, the number of sentences in the extract that some alternative names.
+    size: int  # Number of different sentences in the extract.
+    minimum: int  # h, the size of the minimum cover.
+    covered: tuple[Fraction, ...]  # e(i), the largest share of an alternative of abstract sentence i in the extract.
+    uncoverable: tuple[int, ...]  # Numbers of abstract sentences without any alternative, which are left out.
 
 
 def score_extract(
@@ -50,14 +50,13 @@ def score_extract(
     Parameters
     ----------
     topic : Topic
-        With a cover.
+        A topic with a cover.
     extract : collection
-        Sentences by their names in the cover; a repeated sentence counts once.
+        The names of the extract's sentences in the cover; a repeated sentence counts once.
     minimum : int
-        h: the size of the topic's minimum cover.
+        h, the size of the topic's minimum cover.
     uncoverable : str
-        "error" or "skip", for abstract sentences without any alternative. Skipped ones count neither in n nor in the
-        sum of e(i).
+        Whether an abstract sentence without any alternative is an "error", or left out of Coverage ("skip").
 
     Raises
     ------
@@ -87,18 +86,18 @@ def score_extract(
 
 
 class Answers(NamedTuple):
-    """Scores of one summary on the questions of one topic."""
+    """The scores of one summary on the questions of one topic."""
 
     exact: Fraction  # Share of the questions whose answer is in the summary.
     edit: Fraction  # Mean over the questions of S_ed, the score by edit distance (equation 7).
-    questions: int
+    questions: int  # Number of questions.
 
 
 def answers(topic: Topic, summary: Iterable[Sentence]) -> Answers | None:
     """Return the scores of pseudo question answering; None if the topic has no questions.
 
-    Questions are ``meta["questions"]``, a list of objects with ``answer`` (text), or ``answers`` (a list of texts, the
-    best of which counts). A sentence includes an answer that is a substring of it, where several blanks count as one.
+    Questions are ``meta["questions"]``, a list of objects with ``answer`` (text), or ``answers`` (a list of texts, of
+    which the best counts). A sentence has an answer if that is a substring of it; several blanks count as one.
     """
     questions = _questions(topic)
     if not questions:
@@ -110,9 +109,9 @@ def answers(topic: Topic, summary: Iterable[Sentence]) -> Answers | None:
 
 
 def answer_score(sentence: str, answer: str) -> Fraction:
-    """Return S_ed of a sentence (equation 7): (length - edit distance) / length of the answer, clipped to [0, 1].
+    """Return S_ed of a sentence (equation 7): (its length - edit distance) / length of the answer, clipped to [0, 1].
 
-    Lengths are in characters. It is 1 exactly if the sentence has all letters of the answer in order.
+    Lengths are in characters. The score is 1 exactly if the sentence has all characters of the answer, in order.
 
     >>> answer_score("It costs 250,000 yen.", "250,000 yen"), answer_score("250,000 won", "250,000 yen")
     (Fraction(1, 1), Fraction(9, 11))
@@ -161,9 +160,9 @@ def _distance(left: Any, right: Any) -> int:
     return int(row[len(right)])
 
 
-LEAD: Final = "LEAD"  # The baseline: as many sentences as the minimum cover has, from the beginnings of the documents.
-BEST: Final = "minimum cover"  # The minimum cover itself: what the measures give to the best there is.
-CONTENT: Final = "content"  # The human score of Table 5.
+LEAD: Final = "LEAD"  # The lead baseline: the first sentences of documents, as many as the minimum cover has.
+BEST: Final = "minimum cover"  # The line of the minimum cover itself, which has the best scores.
+CONTENT: Final = "content"  # The name of the human score in Table 5.
 
 _CONDITIONS: Final = ("short", "long")
 _QUESTION: Final = re.compile(r"q\d\d")
@@ -242,7 +241,7 @@ def question_answering(study: Study) -> Table:
 
 
 def _value(row: Row, measure: str) -> float | None:
-    """Return a human score, or a computed one."""
+    """Return a score of a row: a human one for `CONTENT` and quality questions, a computed one for other measures."""
     found: float | None = (row["human"] if _QUESTION.fullmatch(measure) or measure == CONTENT else row).get(measure)
     return found
 
@@ -288,11 +287,12 @@ class Tsc3Study(Study):
     """Score systems as TSC3 did: Precision and Coverage of extracts, question answering on summaries.
 
     Topics need covers. The challenge has two abstracts for each document set: give each as a topic, with
-    ``meta["condition"]`` "short" or "long". ``meta["questions"]`` is as in `optsum.studies.tsc3.answers`. Extracts have
-    a ``selection`` (names of sentences in the cover). Question answering reads ``summary``, or the text of the selected
-    sentences. Human judgments of a summary are in ``human``: ``content``, and the counts ``q00`` to ``q15`` of the
-    quality questions. Tables also show the baseline `LEAD` for topics with documents (h sentences; the paper does not
-    define it, see `lead`), and the minimum cover.
+    ``meta["condition"]`` "short" or "long". Questions are in ``meta["questions"]`` (`optsum.studies.tsc3.answers`).
+
+    A system's extract is its ``selection`` (names of sentences in the cover). Question answering uses its ``summary``,
+    or the text of the selected sentences. Human judgments are in ``human``: ``content``, and the counts ``q00`` to
+    ``q15`` of the quality questions. Tables also show the minimum cover, and for topics with documents the baseline
+    LEAD of h sentences (option `lead`, because the paper does not define it).
     """
 
     name: ClassVar[str] = "tsc3"
@@ -347,7 +347,7 @@ class Tsc3Study(Study):
 
 
 def _rows(topic: Submitted, setup: Setup, lead: str, larger: bool) -> list[Row]:
-    answers(topic, ())  # questions that cannot be used are the topic's fault, not that of each system
+    answers(topic, ())  # raises one error for the topic if its questions cannot be used, not one for each system
     result = searched(topic, setup)
     if result.status is not Status.OPTIMAL or result.selection is None:
         raise InputError(

@@ -1,4 +1,4 @@
-"""Rows as one HTML file, which contains scripts, styles and data, and a policy that blocks all other sources."""
+"""The page of results: one HTML file with its scripts, styles and data, and a policy that blocks all other sources."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _SAID: Final = (
     "topics",
     *(name for name in Options.model_fields if name not in {*_NOT_OF_PROBLEMS, "formulation", "metric"}),
 )
-"""Fields of a row that define the problem, besides formulation and metric."""
+"""Names of a row's fields that define the problem, besides ``formulation`` and ``metric``."""
 
 _REFERENCES: Final = {
     "pooled": "all references pooled",
@@ -57,13 +57,13 @@ _REFERENCES: Final = {
 
 @dataclass(frozen=True)
 class Setting:
-    """A problem definition for all topics; equal definitions are one setting."""
+    """The options that define a problem, shared by all topics whose rows have the same ones."""
 
     formulation: str
-    metric: str | None  # None for a formulation that has none.
-    # Where the rows have them (`optsum.running.enumerate`); those of the search are the defaults.
+    metric: str | None  # None if the formulation uses no metric.
+    # The options in the details of a row, without options of searches; None if the row has no details.
     options: Options | None = None
-    # What else rows say of the problem themselves: options that a grid varies, the file of the topics.
+    # (name, value) of other fields of a row that define the problem: options that a grid varies, the file of topics.
     said: tuple[tuple[str, str], ...] = ()
 
     @classmethod
@@ -81,12 +81,12 @@ class Setting:
         return cls(*_named(row), options, _said(row, options))
 
     def goes_on(self, row: Mapping[str, Any]) -> bool:
-        """Whether a row without details can have the same setting as the one before it."""
+        """Return whether a row without details may be of this setting, if the row before it is."""
         return (self.formulation, self.metric) == _named(row) and self.said == _said(row, self.options)
 
     @cached_property
     def setup(self) -> Setup | None:
-        """The setup that reads its topics; None if rows do not tell it, or a package is missing."""
+        """The resolved options, for reading texts; None if the rows have no options, or a package is missing."""
         if self.options is None:
             return None
         try:
@@ -104,7 +104,7 @@ class Setting:
 
     @cached_property
     def _kind(self) -> Formulation | type[Formulation] | None:
-        """The formulation; None for a third party's formulation whose options are not in the rows."""
+        """The formulation; None if it is not a built-in one, and the rows have no options."""
         if self.setup is not None:
             return self.setup.formulation
         return FORMULATIONS.load(self.formulation) if self.formulation in FORMULATIONS.builtin else None
@@ -187,7 +187,7 @@ _STRANGE = "its details were not written by optsum"
 
 def topic_of(row: Mapping[str, Any], details: Mapping[str, Any]) -> Topic:
     references = details.get("references")
-    problem = references == [] and "cover" not in details  # which is held against no text
+    problem = references == [] and "cover" not in details  # a problem without texts
     given: dict[str, Any] = {"id": row.get("id") or "?", "references": [[]] if problem else references}
     given |= {name: details.get(name) for name in ("documents", "cover", "weights", "lengths")}
     given["meta"] = {name: details[name] for name in ("sentence_ids", "abstract_ids") if name in details}
@@ -196,7 +196,12 @@ def topic_of(row: Mapping[str, Any], details: Mapping[str, Any]) -> Topic:
 
 
 def text_of(topic: Topic, setting: Setting, parts: object) -> dict[str, Any]:
-    """Return a text for the page, a sentence as [length, pieces, tokens, chunks]; tokens no reference has are -1."""
+    """Return the texts of a topic for the page, in which a sentence is [length, pieces, tokens, chunks].
+
+    Its text is split into pieces, one before the first token and one from each token on. Tokens are numbers, -1 for
+    those that no reference has. Chunks, the number of the chunk of each piece, are there only if `parts` are given:
+    for each sentence, where its chunks begin.
+    """
     setup = setting.setup
     analyzer = None if setup is None or not setup.formulation.has_metric else setup.spec_for(topic).analyzer
     spec = None if setup is None else setup.spec_for(topic)
@@ -225,7 +230,7 @@ def text_of(topic: Topic, setting: Setting, parts: object) -> dict[str, Any]:
     if topic.cover is not None:
         found["cover"] = [[list(chosen) for chosen in alternatives] for alternatives in topic.cover]
         found["names"] = list(texts_of(topic))
-        if not topic.documents:  # passages without text are shown by what the cover calls them
+        if not topic.documents:  # passages without text are shown by their names in the cover
             given = topic.lengths if setting.options is not None and setting.options.length_unit == "given" else None
             named = in_order(frozenset().union(*(chosen for sets in topic.cover for chosen in sets)))
             found["names"] = list(range(len(given))) if given is not None else list(named)
@@ -251,32 +256,31 @@ def _begins(parts: Any, sentences: int) -> list[list[tuple[int, int]]] | None:
 
 
 Variant: TypeAlias = tuple[str, str | None, int | None, int]
-"""Strategy, backend and seed of a row, and a number for searches with different other options."""
+"""A way to search: strategy, backend, seed, and a number that distinguishes searches with different other options."""
 
 
 @dataclass
 class PageResult:
-    """Result of one strategy for one problem, compared with the optimum."""
+    """The result of one variant for one problem, compared with the optimum."""
 
     result: Result
-    ratio: float | None = None  # Of its value to the optimum, or to the best bound where that is not known.
-    guaranteed: bool = False  # Whether it is to the bound: then the true ratio is at least that.
-    reached: bool = False  # Whether its value is the optimum's, compared exactly.
+    ratio: float | None = None  # Approximation ratio to the optimum, or to the best bound if that is not known.
+    guaranteed: bool = False  # Whether the bound was used, so that the true ratio is at least `ratio`.
+    reached: bool = False  # Whether its value equals the optimum, compared exactly.
 
 
 @dataclass
 class PageProblem:
-    """A topic in a setting."""
+    """A topic in a setting, with the results of all variants."""
 
     id: str | None
     setting: Setting
     found: dict[Variant, PageResult] = field(default_factory=dict)
-    optimum: Key | None = None  # Where it is known.
-    bound: float | None = None  # The best that is proven, where the optimum is not known.
-    # text, optima: what the page shows of them (`optsum.report.page.write`, `optsum.running.enumerate`).
-    text: dict[str, Any] | None = None
-    optima: dict[str, Any] | None = None
-    # sentences, words: of the documents.
+    optimum: Key | None = None  # The optimum if it is known.
+    bound: float | None = None  # The best proven bound if the optimum is not known.
+    text: dict[str, Any] | None = None  # The texts for the page (`text_of`).
+    optima: dict[str, Any] | None = None  # Number, list and unit shares of all optima.
+    # Numbers of sentences and words of the documents.
     sentences: int | None = None
     words: int | None = None
 
@@ -304,7 +308,7 @@ class PageProblem:
 
 @dataclass
 class Gathered:
-    """All rows of a page."""
+    """The contents of all rows of a page."""
 
     settings: list[Setting] = field(default_factory=list)
     problems: list[PageProblem] = field(default_factory=list)
@@ -334,7 +338,7 @@ class Gathered:
                     yield problem, place, found
 
     def counts(self) -> list[tuple[str, str]]:
-        """Return the number of tied optima (digits of any size) and the name of each problem with a count, in order."""
+        """Return (number of tied optima as digits of any length, name) of each problem with a count, ascending."""
         counted = ((each.optima, each.id or "?") for each in self.problems)
         held = [(optima["count"], name) for optima, name in counted if optima and "near" not in optima]
         return sorted(held, key=lambda pair: (len(pair[0]), pair[0]))
@@ -346,7 +350,7 @@ class Gathered:
         return {place: self.of(self.variants[place]) for place, exact in enumerate(self.exact()) if not exact}
 
     def table(self, headings: Iterable[str], cells: Mapping[int, Iterable[str]]) -> list[list[str]]:
-        """Return headings, and a line for each strategy by its number; greedy search of frontiers comes last."""
+        """Return headings and a line of cells for each variant, by its place; greedy search of frontiers is last."""
         names = [*self.names(), GREEDY]
         return [["strategy", *headings], *([names[place], *line] for place, line in cells.items())]
 
@@ -357,12 +361,12 @@ class Gathered:
 def _is_exact(strategy: str) -> bool:
     try:
         return bool(STRATEGIES.load(strategy).exact)
-    except OptsumError:  # somebody else's, which is not installed here
+    except OptsumError:  # a plug-in that is not installed here
         return False
 
 
 def gather(rows: Iterable[Mapping[str, Any]]) -> Gathered:
-    """Group rows (`Result.to_row`) by problem and strategy; those of a problem are adjacent, or have the same id."""
+    """Group rows (`Result.to_row`) by setting and id, or adjacency without ids, and compare them with the optimum."""
     gathered = Gathered()
     known: dict[tuple[Setting, str], PageProblem] = {}
     block: PageProblem | None = None
@@ -395,7 +399,7 @@ def gather(rows: Iterable[Mapping[str, Any]]) -> Gathered:
             block.optima = _of_enumeration(result)
     for problem in gathered.problems:
         problem.judge()
-    gathered.variants.sort(key=lambda variant: not _is_exact(variant[0]))  # the first is what others are held against
+    gathered.variants.sort(key=lambda variant: not _is_exact(variant[0]))  # exact strategies first
     return gathered
 
 
@@ -425,7 +429,7 @@ def _problem(
             gathered.settings.append(setting)
         if name is not None:
             known[setting, name] = problem
-    count = row.get("sentence_count", row.get("units"))  # of a problem without a text
+    count = row.get("sentence_count", row.get("units"))  # the latter for a problem without a text
     problem.sentences = problem.sentences if count is None else count
     if details is not None and problem.text is None:
         topic = topic_of(row, details)
@@ -456,7 +460,7 @@ def _checked(optima: object) -> dict[str, Any] | None:
 
 
 def _of_enumeration(result: Result) -> dict[str, Any] | None:
-    """Return the optima or near optima in a row of `optsum enumerate`, with the units' shares if known."""
+    """Return the listed optima or near-optimal sets of a result, with each unit's share if known; None without."""
     found = result.enumeration
     if found is None or not found.optima:
         return None
@@ -472,19 +476,19 @@ def _of_enumeration(result: Result) -> dict[str, Any] | None:
     return held
 
 
-_POINTS: Final = 160  # Corners of a line: more than a small chart can show.
+_POINTS: Final = 160  # The most corners of a line in a chart, which is too small to show more.
 
 Point = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis."""
+    """The title, range and scale of an axis of a chart."""
 
     title: str
     low: float
     high: float
-    log: bool = False  # Whether equal factors have equal lengths.
+    log: bool = False  # Whether the scale is logarithmic.
     unit: str = ""  # "seconds", "share", or empty for plain numbers.
 
 
@@ -493,15 +497,14 @@ _TOPICS: Final = Axis("share of topics", 0.0, 1.0, unit="share")
 
 @dataclass(frozen=True)
 class Chart:
-    """One small chart."""
+    """One small chart of the page."""
 
-    # title, about: what it is, and what it shows in a sentence: what is counted, and what was left out.
     title: str
-    about: str
+    about: str  # A sentence that says what is shown, what is counted, and what is left out.
     x: Axis
     y: Axis
-    series: dict[int, list[Point]]  # By the place of a strategy among all.
-    table: list[list[str]]  # The same as a table, the headings first.
+    series: dict[int, list[Point]]  # By the place of a variant among all.
+    table: list[list[str]]  # The same data as a table, the headings first.
     kind: str = "steps"  # "steps", "line" or "dots".
 
 
@@ -515,7 +518,7 @@ def counts_in_words(counts: Iterable[int]) -> str:
 
 
 def thinned(points: list[Point], end: float) -> list[Point]:
-    """Return as many corners as a small chart can show, including the first and last, and extend to `end`."""
+    """Return at most 160 of the corners of a line, with the first and the last, and a last point at x = `end`."""
     if len(points) > _POINTS:
         every = (len(points) - 1) / (_POINTS - 1)
         points = [points[round(place * every)] for place in range(_POINTS)]
@@ -525,11 +528,11 @@ def thinned(points: list[Point], end: float) -> list[Point]:
 WIDTH: Final = 320
 HEIGHT: Final = 200
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 10, 8, 36
-STYLES: Final = 8  # Strategies that look different; the ninth looks like the first.
+STYLES: Final = 8  # Number of different styles of lines; the ninth variant looks like the first.
 
 
 def drawn(chart: Chart) -> dict[str, Any]:
-    """Return a chart for the page: marks of the axes with position, text and alignment; paths and dots with styles."""
+    """Return the parts of a chart for the template of the page, in pixels: ticks of the axes, paths and dots."""
     x = _scale(chart.x, _LEFT, WIDTH - _RIGHT)
     y = _scale(chart.y, HEIGHT - _BOTTOM, _TOP)
     series = [
@@ -568,7 +571,7 @@ def _ticks(axis: Axis) -> list[float]:
     wanted = 4
     if axis.log:
         low, high = log10(axis.low), log10(axis.high)
-        if high - low < 1:  # not a power of ten inside
+        if high - low < 1:  # there may be no power of ten in between
             return [axis.low, (axis.low * axis.high) ** 0.5, axis.high]
         every = max(1, ceil((high - low) / (wanted + 1)))
         return [10.0**power for power in range(ceil(low - 1e-9), floor(high + 1e-9) + 1, every)]
@@ -590,11 +593,11 @@ def _shown(value: float, axis: Axis) -> str:
     return f"{value:.4g}"
 
 
-_DOTS: Final = 400  # Dots of one strategy.
+_DOTS: Final = 400  # The most dots of one variant in a chart.
 
 
 def profile(gathered: Gathered) -> Chart | None:
-    """Return the performance profile of time (Dolan & More 2002): a topic counts if its optimum was found."""
+    """Return the performance profile of time (Dolan & More 2002), over topics whose optimum a variant found."""
     times: dict[int, dict[int, float]] = defaultdict(dict)  # by strategy, then by problem
     best: dict[int, float] = {}
     for problem, place, each in gathered.each():
@@ -706,7 +709,7 @@ def losses(gathered: Gathered) -> Chart | None:
     return _distribution(gathered, "Loss against the optimum", about, values, Axis("1 - ratio", low, high, log=True))
 
 
-_LEAST_LOSS: Final = 1e-4  # Smallest loss that the logarithmic axis shows; less counts as that.
+_LEAST_LOSS: Final = 1e-4  # The left end of the logarithmic axis of losses, at which smaller losses are drawn.
 
 
 def ties(gathered: Gathered) -> Chart | None:
@@ -760,12 +763,12 @@ def _distribution(
     )
 
 
-_COLUMNS: Final = 12  # Lengths that the table has.
+_COLUMNS: Final = 12  # The most lengths in the table of `lengths`.
 
 _CORNERS: Final = 120
 _FAR: Final = 1e15
 
-GREEDY: Final = "greedy (frontier)"  # What greedy search is called beside frontiers, which have no row of it.
+GREEDY: Final = "greedy (frontier)"  # The name of greedy search in the rows of frontiers, as it has no row of its own.
 
 
 def lengths(gathered: Gathered) -> Chart | None:
@@ -792,7 +795,7 @@ def lengths(gathered: Gathered) -> Chart | None:
 
 
 def _curves(gathered: Gathered) -> dict[int, list[list[Point]]]:
-    """Return for each strategy the values of each topic by maximum length; greedy values of frontiers come last."""
+    """Return the objectives of each topic by maximum length, for each variant; greedy search of frontiers is last."""
     single: dict[int, dict[str, dict[float, float]]] = defaultdict(lambda: defaultdict(dict))
     found: dict[int, list[list[Point]]] = defaultdict(list)
     for problem, place, each in gathered.each():
@@ -815,22 +818,22 @@ def _mean(curves: list[list[Point]], grid: list[float]) -> list[Point]:
     points = []
     for length in grid:
         held = [curve[place - 1][1] for curve in curves if (place := bisect_right(curve, (length, _FAR)))]
-        if len(held) == len(curves):  # a mean over fewer topics would be one of others
+        if len(held) == len(curves):  # a mean over fewer topics could not be compared with the others
             points.append((length, fmean(held)))
     return points
 
 
 def charts_of(gathered: Gathered) -> list[Chart]:
     makers = [lengths if gathered.has_frontier() else losses, ties, losses, gaps, profile, values, sizes, lengths]
-    if len(gathered.problems) == 1:  # has no distributions
+    if len(gathered.problems) == 1:  # one problem has no distributions
         makers = [lengths, values]
     return [chart for maker in dict.fromkeys(makers) if (chart := maker(gathered)) is not None]
 
 
-Tile: TypeAlias = tuple[str, str, str]  # A number shown large, its name, and a remark.
+Tile: TypeAlias = tuple[str, str, str]  # A number that is shown large, its name, and a remark.
 
 MatrixCell: TypeAlias = tuple[str, str, str, str]
-"""Summary of a strategy's results in a setting: objective, ratio, how many optima were reached, and time."""
+"""The results of a variant in a setting: mean objective, mean ratio, number of optima reached, and mean time."""
 
 
 def sentences_of(gathered: Gathered) -> list[str]:
@@ -898,7 +901,7 @@ def tiles_of(gathered: Gathered) -> list[Tile]:
 
 
 def _is_whole(value: float, problems: Iterable[PageProblem]) -> bool:
-    """Whether a value is written without decimals: a whole number of a problem without texts."""
+    """Return whether a value is shown without decimals: a whole number, of problems without texts."""
     return value.is_integer() and not any(problem.setting.of_texts for problem in problems)
 
 
@@ -920,7 +923,7 @@ def _frontier_tiles(gathered: Gathered) -> list[Tile]:
 
 
 def missing_strategy(gathered: Gathered) -> int:
-    """Return the number of the strategy for filtering topics: greedy, or the first heuristic."""
+    """Return the place of the variant by whose misses the page filters topics: greedy, or the first heuristic."""
     names = {place: gathered.variants[place][0] for place in gathered.heuristics()}
     return min(names, key=lambda place: (names[place] != DEFAULT_HEURISTIC, place), default=0)
 
@@ -974,7 +977,7 @@ def _line(problem: PageProblem, setting: int, gathered: Gathered) -> dict[str, A
         cells = [each.result.status.value, _rounded(each.result.objective), _rounded(each.ratio, 6), mark]
         results.append([*cells, _rounded(_answer_time(each.result), 6)])
     optima = None
-    if (found := problem.optima) is not None:  # how many, whether these are all, and what they are if no optima
+    if (found := problem.optima) is not None:  # count, whether it is exact, and the threshold if near-optimal
         optima = [found["count"], found["complete"], *([found["near"]] if "near" in found else [])]
     line = {"id": visible(problem.id or "?"), "setting": setting}
     line |= {"sentences": problem.sentences, "words": problem.words, "value": _rounded(problem.value)}
@@ -1001,7 +1004,7 @@ _STYLES: Final = ("page.css", "table.css", "topic.css", "print.css")
 def write_page(
     rows: Iterable[Result | Mapping[str, Any]], output: PathLike, *, title: str = "", overwrite: bool = False
 ) -> None:
-    """Write rows as one HTML file, which needs no server and no network.
+    """Write results as one HTML file, which needs no server and no network.
 
     Parameters
     ----------
@@ -1009,7 +1012,9 @@ def write_page(
         Results, such as ``compare(...).results``, or rows of ``Result.to_row``. With details (``compare(...,
         details=True)``) the page shows texts; otherwise only summaries, values and times.
     output : str or path
+        The file to write, in an existing folder.
     title : str
+        Heading of the page; by default "Oracle summaries", or "Best selections" for problems without texts.
     overwrite : bool
         Whether to replace an existing file.
 
@@ -1049,7 +1054,7 @@ def page_of(gathered: Gathered, *, title: str = "") -> str:
         raise InputError("there are no rows to report: write some with optsum compare ... --details -o rows.jsonl")
     script, style = _assets(_SCRIPTS), _assets(_STYLES)
     hashes = [b64encode(sha256(text.encode()).digest()).decode() for text in (script, style)]
-    policy = (  # these scripts and these styles, and nothing from anywhere
+    policy = (  # allows only these scripts and styles, and no connection
         f"default-src 'none'; script-src 'sha256-{hashes[0]}'; style-src 'sha256-{hashes[1]}'; base-uri 'none'; "
         "form-action 'none'"
     )
@@ -1106,11 +1111,11 @@ def _template() -> Any:
     return environment.from_string(source)
 
 
-IN_BLOCK: Final = 8  # Topics that are packed together: fewer pack worse, more take longer to unpack.
+IN_BLOCK: Final = 8  # Number of topics compressed together: fewer need more space, more take longer to unpack.
 
 
 def blocks_of(problems: Iterable[PageProblem], gathered: Gathered) -> Iterator[str]:
-    """Yield blocks of topics: JSON, compressed (raw deflate) and in base64, which browsers can unpack."""
+    """Yield blocks of problems as JSON, compressed (raw deflate) and encoded in base64, which browsers can unpack."""
 
     def view(problem: PageProblem) -> dict[str, Any]:
         held = {name: own for name in ("text", "optima") if (own := getattr(problem, name)) is not None}
@@ -1119,13 +1124,13 @@ def blocks_of(problems: Iterable[PageProblem], gathered: Gathered) -> Iterator[s
 
     views = map(view, problems)
     while block := list(islice(views, IN_BLOCK)):
-        text = json.dumps(block, separators=(",", ":"), ensure_ascii=True)  # ASCII: half surrogate pairs survive
+        text = json.dumps(block, separators=(",", ":"), ensure_ascii=True)  # ASCII, as UTF-8 has no lone surrogates
         packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
         yield b64encode(packer.compress(text.encode()) + packer.flush()).decode()
 
 
 def _result(result: Result) -> dict[str, Any]:
-    # Of a frontier's steps: selections, values, and bounds of unproven values.
+    # The steps of a frontier that have a selection, with a bound only if the value is not proven.
     names = ("from", "to", "objective", "bound", "length", "selection")
     steps = [
         {name: row.get(name) for name in names if name != "bound" or step.bound_exact != step.objective_exact}

@@ -14,9 +14,9 @@ from optsum.options import keywords
 from optsum.options.options import Options, ScoreOptions
 
 HOME = Path(keywords.__file__).with_suffix(".pyi")
-HEAD = '''"""Keywords that the functions of `optsum` take, for editors and type checkers; made from the options.
+HEAD = '''"""Keyword arguments of the functions of `optsum`, made from the options, for editors and type checkers.
 
-Made by ``python tests/unit/options/test_keywords.py``, and compared with them by the same file as a test.
+``python tests/unit/options/test_keywords.py`` writes this file; run as a test, the same module compares both.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -45,15 +45,15 @@ def made() -> str:
     )
     both = {name for name in search if search[name] == score.get(name)}
     for name, base, about, fields in (
-        ("TextKeywords", "TypedDict", "Keywords of searches and scores, which read texts alike.", both),
+        ("TextKeywords", "TypedDict", "Keyword arguments that searching and scoring share.", both),
         (
             "SolveKeywords",
             "TextKeywords",
-            "Keywords of a search that takes an executor of the caller's own.",
+            "Keyword arguments of a search, for functions with their own parameter `executor`.",
             {*search} - both - {*own},
         ),
-        ("Keywords", "SolveKeywords", "Keywords of a search.", own),
-        ("ScoreKeywords", "TextKeywords", "Keywords of scoring.", {*score} - both),
+        ("Keywords", "SolveKeywords", "Keyword arguments of a search.", own),
+        ("ScoreKeywords", "TextKeywords", "Keyword arguments of scoring.", {*score} - both),
     ):
         text += f'\n\nclass {name}({base}, total=False):\n    """{about}"""\n\n'
         said_of = score if name == "ScoreKeywords" else search

@@ -191,7 +191,7 @@ BROKEN_STRATEGIES: list[tuple[type[Walk], str]] = [
     (Changing, "the search changed the problem|is not .* long|seed 0 gives another result"),
     (Wishful, "exceeds the bound 0"),
     (Peeking, "only after something was evaluated"),
-    (Hesitant, "accept lets it pass, but the search refuses it"),
+    (Hesitant, "accept does not refuse it, but the search does"),
     (Speechless, "refused without a message"),
     (Forging, "the objective is 0, but"),
     (Infeasible, "is not feasible"),

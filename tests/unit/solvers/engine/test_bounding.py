@@ -159,26 +159,28 @@ def test_halves_of_another_relaxation_begin_near_the_one_before() -> None:
     assert [half.near for half in halves(whole, 0.5, None)] == [None, None]
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_wherever_a_relaxation_begins_its_optimum_is_the_same(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    core, session = core_and_session(seed)
-    program = linear_program(core)
-    assert program is not None
-    found = session.multipliers(NEVER)
-    values = solution(session)[0]
-    assert found is not None
-    value = session._highs.getInfo().objective_function_value
-    first = session._highs.getInfo().simplex_iteration_count
-    for guess, prices in [(values, priced(core, found)), (rng.random(core.size), core), (values * 0, core)]:
-        standing = columns_and_rows(prices, program, guess)
-        assert standing is not None
-        session.load(program, core.scale, core)
-        session.begin_near(*standing)
-        assert session.multipliers(NEVER) is not None
-        assert session._highs.getInfo().objective_function_value == pytest.approx(value)
-        if guess is values:
-            assert session._highs.getInfo().simplex_iteration_count < first
+def test_wherever_a_relaxation_begins_its_optimum_is_the_same() -> None:
+    iterations = np.zeros(2, int)
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        core, session = core_and_session(seed)
+        program = linear_program(core)
+        assert program is not None
+        found = session.multipliers(NEVER)
+        values = solution(session)[0]
+        assert found is not None
+        value = session._highs.getInfo().objective_function_value
+        iterations[0] += session._highs.getInfo().simplex_iteration_count
+        for guess, prices in [(values, priced(core, found)), (rng.random(core.size), core), (values * 0, core)]:
+            standing = columns_and_rows(prices, program, guess)
+            assert standing is not None
+            session.load(program, core.scale, core)
+            session.begin_near(*standing)
+            assert session.multipliers(NEVER) is not None
+            assert session._highs.getInfo().objective_function_value == pytest.approx(value)
+            if guess is values:
+                iterations[1] += session._highs.getInfo().simplex_iteration_count
+    assert iterations[1] < 0.7 * iterations[0]
 
 
 def joined_text(rng: np.random.Generator) -> Coverage:
@@ -207,5 +209,5 @@ def test_what_is_left_of_joints_has_the_bound_of_the_relaxation(seed: int) -> No
         found = session.multipliers(NEVER)
         assert found is not None
         bound = decide(reduced(priced(core, found), state), None)[0]
-        relaxed = core.base + session._highs.getInfo().objective_function_value * session._divisor
+        relaxed = core.base - session._highs.getInfo().objective_function_value * session._divisor
         assert bound / core.scale <= relaxed + 0.01  # by prices that are rounded

@@ -49,7 +49,7 @@ def _solved(program: LinearProgram, core: Core) -> tuple[float, int]:
     assert found is not None
     bound, _, _ = decide(priced(core, found), None)
     assert bound > IMPOSSIBLE // 2
-    return session._highs.getInfo().objective_function_value, bound
+    return -session._highs.getInfo().objective_function_value, bound
 
 
 @pytest.mark.parametrize("seed", range(60))

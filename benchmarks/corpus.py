@@ -36,7 +36,7 @@ TICK = os.sysconf("SC_CLK_TCK")
 ONE, TWO, DASK = ["--workers", "1"], ["--workers", "2"], ["--executor", "dask", "--workers", "2"]
 WAYS = {"1 process": ONE, "2 processes": TWO, "dask, 2 processes": DASK}
 LOOKS_S = 0.2
-"""Between two looks at a run."""
+"""Seconds between two snapshots of a run."""
 
 
 def repeated(source: Path, count: int, folder: Path) -> Path:

@@ -48,7 +48,7 @@ LOCAL = [("driver", KILL), ("worker", KILL), ("all", INT), ("worker", TERM), ("d
 DASK = [("driver", KILL), ("worker", KILL), ("scheduler", KILL), ("driver", INT), ("worker", TERM), ("nanny", KILL),
         ("scheduler", TERM), ("driver", TERM)]  # fmt: skip
 GOES_ON = {("worker", KILL), ("worker", TERM), ("nanny", KILL)}
-"""After which the run may go on: it is ended by Ctrl-C then. (Of loky, TERM to a worker ends the run by itself.)"""
+"""Kills after which the run may continue, so that Ctrl-C ends it. (With loky, TERM to a worker ends the run.)"""
 
 
 class Kill(NamedTuple):
@@ -258,8 +258,8 @@ class Trial:
         self, kill: Kill, process: subprocess.Popen[str], before: set[tuple[int, int, float]], longest: float
     ) -> int | None:
         """Return the process to kill when the time has come, or None if the run ended before."""
-        until = time.monotonic() + 90  # long, because the start is rarely the target of a kill
-        early = self.random.random() < 0.2
+        until = time.monotonic() + 90
+        early = self.random.random() < 0.2  # one kill in five may come during the start
         while not early and process.poll() is None and time.monotonic() < until:
             early = len(durable(self.run)) > len(before)
             time.sleep(0.02)

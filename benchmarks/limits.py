@@ -38,7 +38,7 @@ DOORS: dict[str, Callable[..., Any]] = {
     "near": lambda topic, **options: optsum.enumerate_optima(topic, within="1%", **options).to_result(max_solutions=0),
     "frontier": optsum.frontier,
 }
-"""What is asked of a topic."""
+"""The functions that are called for a topic."""
 
 _GIVEN_UP = 20
 _TICKS = os.sysconf("SC_CLK_TCK")

@@ -36,7 +36,7 @@ from rich.table import Table
 
 HERE = Path(__file__).resolve().parent
 TURN_S = 1800.0
-"""Longest that a way may take for all topics; then it is killed, and the row says so."""
+"""Maximum seconds of a way for all topics; after it, the process is killed, which the row reports."""
 
 
 class Measured(NamedTuple):

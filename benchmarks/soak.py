@@ -44,7 +44,7 @@ from optsum.registry import BACKENDS, STRATEGIES  # noqa: E402
 NEWS = ROOT / "examples" / "data" / "news.jsonl"
 PAGE = 4096 if not hasattr(os, "sysconf") else os.sysconf("SC_PAGE_SIZE")
 AGAIN_S = 0.05
-"""A Ctrl-C that comes where Python would lose it is sent again within so long, and then belongs to what went before."""
+"""Seconds within which an interrupt that Python could lose is sent again; then it still belongs to the work before."""
 
 
 class Sample(NamedTuple):

@@ -37,7 +37,7 @@ from processes import children_of, living  # noqa: E402 - the folder is on the p
 from searched import LOG, searches  # noqa: E402
 from timeless import timeless  # noqa: E402
 
-from optsum.corpus.rows import read_rows  # noqa: E402
+from optsum.corpus.row_files import read_rows  # noqa: E402
 from optsum.experiments import environment  # noqa: E402
 
 OPTSUM = [sys.executable, "-c", "import sys; from optsum.cli import main; sys.exit(main())"]

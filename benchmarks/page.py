@@ -22,7 +22,7 @@ from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
 from optsum import write_page
-from optsum.corpus.rows import read_rows
+from optsum.corpus.row_files import read_rows
 
 
 def browser() -> Any:

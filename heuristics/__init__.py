@@ -5,10 +5,10 @@ module              content
 ==================  ================================================================================================
 `local_search`      `greedy+ls`: the greedy selection, improved by moves; `vns` and `vns+greedy`: variable
                     neighbourhood search
-`genetic`           `genetic` and `genetic+greedy`
+`genetic`           `genetic` and `genetic+greedy`: genetic algorithms
 `akhmetov_literal`  the heuristics of Akhmetov et al. 2022 as printed
-`moves`             the moves and kernels that several of them share
-`starting`          `lead`, `random` and `greedy`; time slices of kernels, stopping at the bound; local search for
+`moves`             the moves and kernels that local search and genetic algorithms share
+`starting`          `lead`, `random` and `greedy`; kernels in time slices, stopping at the bound, and local search for
                     problems that only have `evaluate`, `moves` and `repair`
 ==================  ================================================================================================
 """

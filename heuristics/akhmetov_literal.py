@@ -1,7 +1,7 @@
 """Greedy, reduced VNS and genetic search exactly as Akhmetov et al. 2022 describe them, for comparison.
 
-The paper scores extracts of any length by F1; if a length limit is given, a selection that violates it is worse than
-any that keeps it. A summary never repeats a sentence. For better methods see `vns` and `genetic`.
+The paper scores extracts of any length by F1; here, a selection that violates a given length limit is worse than any
+selection within the limit. A summary never repeats a sentence. For better methods see `vns` and `genetic`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def rows_in_order(problem: Problem) -> Iterator[int]:
 
 
 def prefixes(run: Run) -> Iterator[Selection]:
-    """Yield the first n stored sentences, n = 1, 2, ... (step 4), as long as no limit is reached."""
+    """Yield the first n stored sentences for n = 1, 2, ... (step 4); the limits of the run are checked before each."""
     stored: list[int] = []
     for row in rows_in_order(run.problem):
         run.check()
@@ -52,7 +52,7 @@ def prefixes(run: Run) -> Iterator[Selection]:
 
 
 def best_prefix(run: Run) -> Selection:
-    """Return the best of the prefixes (steps 5-6), the first in case of ties; they are counted, but not kept."""
+    """Return the best prefix (steps 5-6), the shortest of equals; the run counts evaluations, but keeps no prefix."""
     ranked: list[_Ranked] = []
     try:
         for prefix in prefixes(run):
@@ -78,7 +78,7 @@ def _best_first(ranked: Sequence[_Ranked]) -> list[_Ranked]:
 
 
 class _Literal(Strategy):
-    """Base of the three searches: all sentences of the text are units and may be chosen freely."""
+    """Base of the three searches of the paper: all sentences of the text are units and may be chosen freely."""
 
     all_units: ClassVar[bool] = True
 
@@ -97,7 +97,7 @@ class _Literal(Strategy):
 
 @dataclass(frozen=True)
 class GreedyRows(_Literal):
-    """Sentences with the most reference words that no earlier one has, cut after the best prefix.
+    """Choose sentences with the most reference words that earlier ones lack, and cut after the best prefix.
 
     Akhmetov et al. 2022, "Greedy algorithm".
     """
@@ -112,7 +112,7 @@ class GreedyRows(_Literal):
 
 
 class _Sized(_Literal):
-    """Base of the searches that need the number of sentences of the abstract."""
+    """Base of the searches that choose as many sentences as the abstract has, unless `sentences` is set."""
 
     sentences: int | None
 
@@ -134,7 +134,7 @@ class VnsPaper(_Sized):
     """Reduced VNS: shaking without local search. Akhmetov et al. 2022, "Variable Neighborhood Search (VNS)", Figure 2.
 
     The search starts from a random selection with as many sentences as the abstract. Shaking replaces k sentences of
-    the incumbent by others of the text; k goes from 1 to `kmax` and starts again at 1, at once after an improvement.
+    the incumbent by others of the text; k goes from 1 to `kmax` in turn, and is 1 again after an improvement.
 
     Parameters
     ----------
@@ -263,7 +263,7 @@ class GeneticPaper(_Sized):
                     break
                 ranked = self._ranked(run, offspring)[:kept]
         except (Stopped, KeyboardInterrupt):
-            run.see(ranked[0][1] if ranked else candidates[-1])  # the best of those that are complete
+            run.see(ranked[0][1] if ranked else candidates[-1])  # the best of the last complete generation
             raise
         run.see(ranked[0][1])
 
@@ -282,7 +282,7 @@ class GeneticPaperGreedy(GeneticPaper):
     """`genetic-paper` with the selection of `greedy-rows` among the first candidates."""
 
     name: ClassVar[str] = "genetic-paper+greedy"
-    about: ClassVar[str] = "the same, greedy-rows among the first candidates (Akhmetov et al. 2022)"
+    about: ClassVar[str] = "all-pairs crossover, greedy-rows among the first candidates (Akhmetov et al. 2022)"
     requires: ClassVar[frozenset[Capability]] = frozenset({Capability.COVERAGE})
 
     def given(self, run: Run) -> list[Selection]:

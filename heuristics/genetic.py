@@ -29,9 +29,9 @@ def prepare() -> None:
 
 @njit(cache=True)
 def polish(arrays: Any, moves: Any, descent: Any, rows: Any, ranks: Any, place: int, effort: int, until: int) -> int:
-    """Make rows closed and feasible, improve them, and rank them.
+    """Add parents, repair, improve and rank rows from `place` on; return the first row that is not processed.
 
-    `rows` (individuals, units): 0/1 decisions; changed in place. `place`: the first row to be processed. `effort`:
+    `rows` (individuals, units): 0/1 decisions, changed in place. `ranks` (individuals, 4): their ranks. `effort`:
     approximate number of moves evaluated for each row; 0 only repairs and fills it. `until`: total number of evaluated
     moves after which no further row is begun.
     """
@@ -56,10 +56,10 @@ def polish(arrays: Any, moves: Any, descent: Any, rows: Any, ranks: Any, place: 
 _CROSSOVER, _MUTATION = 0.9, 0.5
 _FLIPS = 2.0  # Bits that a mutation flips, on average.
 _TOURNAMENT = 3
-_EASY = 1  # Generations without improvement after which the bound is asked for: it may take longer than all before it.
+_EASY = 1  # Generations without improvement after which the bound is computed, which may take longer than all of them.
 
 _Worth = tuple[Any, ...]
-"""The fitness: negated violation, value (negated when minimizing) and negated length; the larger tuple is better."""
+"""A fitness: negated violation, value (negated when minimizing) and negated length; the larger tuple is better."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class Genetic(Strategy):
         at_least(0, effort=self.effort)
 
     def prepare(self, problem: Problem | None = None) -> None:
-        import deap.algorithms  # noqa: F401 - loaded, so that the first search finds it
+        import deap.algorithms  # noqa: F401 - loaded before the time of the first search is measured
 
         if problem is None or problem.can(Capability.COVERAGE):
             prepare()
@@ -130,7 +130,7 @@ class Genetic(Strategy):
         from deap import algorithms, base, tools
 
         class Fitness(base.Fitness):  # type: ignore[misc]
-            weights = (1, 1, 1)  # whole, so that fractions stay exact
+            weights = (1, 1, 1)  # integers, so that fractions stay exact
 
         class Individual(list[int]):
             def __init__(self, bits: Sequence[int]) -> None:
@@ -143,13 +143,13 @@ class Genetic(Strategy):
                 return twin
 
         dice = random.Random(int(run.rng.integers(2**62)))  # noqa: S311 - no secret
-        best = tools.HallOfFame(len(rows))  # no two the same
+        best = tools.HallOfFame(len(rows))  # the population: distinct individuals
         generations = idle = 0
 
         def evaluate(individuals: Sequence[Individual]) -> list[_Worth]:
             bits = np.array(individuals, np.int64).reshape(-1, rows.shape[1])
             with _exchanged(dice):
-                worths = improve(bits)  # changes the bits
+                worths = improve(bits)  # changes `bits`
             for individual, changed in zip(individuals, bits.tolist(), strict=True):
                 individual[:] = changed
             return worths
@@ -172,7 +172,7 @@ class Genetic(Strategy):
             return tools.selTournament(best, count, _TOURNAMENT)
 
         box = base.Toolbox()
-        box.register("map", lambda evaluate, individuals: evaluate(individuals))  # a generation at once
+        box.register("map", lambda evaluate, individuals: evaluate(individuals))  # a generation in one call
         box.register("evaluate", evaluate)
         box.register("select", select)
         box.register("mate", tools.cxUniform, indpb=0.5)
@@ -215,17 +215,17 @@ class Genetic(Strategy):
 
 @dataclass(frozen=True)
 class GeneticFromGreedy(FromGreedy, Genetic):
-    """`Genetic` with the greedy selection among the first individuals, so that it is never worse."""
+    """`Genetic` with the greedy selection among the first individuals, so that it is never worse than greedy."""
 
     name: ClassVar[str] = "genetic+greedy"
     about: ClassVar[str] = "genetic algorithm, the greedy selection among the first individuals"
 
 
 def _sparse(run: Run, first: Selection, population: int) -> Any:
-    """Return random individuals with few units, and the given individual last; all are filled up when they are ranked.
+    """Return random individuals with few units, and the given selection last; all are filled up when they are ranked.
 
-    The initial fill is random too; an emptier individual gets more units by gain. Random covers start small because
-    thinning a full one takes longest.
+    The number of units is random too, and fewer random units mean more that are added by gain. Random covers are small,
+    because dropping units from large ones takes longest.
     """
     problem = run.problem
     units, total = problem.size, sum(problem.lengths)
@@ -256,13 +256,13 @@ def _one_by_one(plain: Plain) -> Callable[[Any], list[_Worth]]:
     return improve
 
 
-class _Ended(Exception):  # noqa: N818 - how DEAP's loop is left, never an error
+class _Ended(Exception):  # noqa: N818 - no error: it leaves DEAP's loop
     pass
 
 
 @contextmanager
 def _exchanged(dice: random.Random) -> Iterator[None]:
-    """Swap the state of `random`, from which DEAP draws, with the state of `dice`, and back at the end."""
+    """Swap the state of `random`, from which DEAP draws, with the state of `dice`, and swap back at the end."""
 
     def exchange() -> None:
         state = random.getstate()

@@ -1,4 +1,4 @@
-"""Local search: from the greedy selection, and variable neighbourhood search, which walks past local optima."""
+"""Local search from the greedy selection, and variable neighbourhood search, which continues past local optima."""
 
 from __future__ import annotations
 
@@ -98,21 +98,21 @@ IDLE, ITERATIONS, LOCAL_OPTIMUM, DESCENDING = 0, 1, 2, 3
 _STRENGTH, _STEP, _BETTER, _SEARCHED = 4, 5, 6, 7
 _NOISE = 0.3
 _STEPS, _FEWEST, _MOST = 2, 10, 100
-"""Steps of a walk, which is one iteration: for each chosen unit, at least, and at most."""
-_WALKS = 3  # Walks without improvement after which the search returns to the best, shakes and descends.
-_SETTLED = 10  # Iterations without improvement after which the best is searched through swaps of two as well.
+"""Steps of a walk (one iteration): `_STEPS` for each chosen unit, but at least `_FEWEST` and at most `_MOST`."""
+_WALKS = 3  # Walks without improvement after which the search returns to the best selection, shakes it and descends.
+_SETTLED = 10  # Iterations without improvement after which swaps of two units are tried on the best selection.
 
 
 class VnsState(NamedTuple):
-    """The state of the search."""
+    """The state of a variable neighbourhood search that can be paused."""
 
     descent: Descent
     best: IntArray  # (units,): the best selection so far.
     best_rank: IntArray  # (4,): its rank (`optsum.heuristics.moves.rank`).
-    resting: IntArray  # (units,): see `optsum.heuristics.moves.exchange`.
-    # (8,): iterations since the last improvement, iterations, whether it is known that no neighbourhood holds anything
-    # better than the best one, whether the search descends, how many units the next step of a walk drops, steps of this
-    # walk, whether the best one is new since the last iteration, whether swaps of two were begun on it.
+    resting: IntArray  # (units,): 1 for units that moved in the last step of a walk.
+    # (8,): iterations since the last improvement, all iterations, whether the best selection is known to be a local
+    # optimum, whether the search descends, number of units that the next step of a walk drops, steps of this walk,
+    # whether this iteration found a new best selection, whether swaps of two were begun on the best selection.
     control: IntArray
 
 
@@ -134,7 +134,7 @@ def prepare() -> None:
 
 @njit(cache=True)
 def go_on(arrays: Any, moves: Any, vns: Any, k_max: int, no_improvement: int, until: int) -> bool:
-    """Continue until `vns.best` improves, the search ends by itself, or enough moves are evaluated."""
+    """Continue until `vns.best` improves (then return True), the search ends, or `until` moves are evaluated."""
     descent, control = vns.descent, vns.control
     while control[IDLE] < no_improvement:
         if control[DESCENDING] == 1:
@@ -162,7 +162,7 @@ def go_on(arrays: Any, moves: Any, vns: Any, k_max: int, no_improvement: int, un
             control[LOCAL_OPTIMUM] = control[_SEARCHED] = 0
             return True
         control[IDLE] += 1
-        if control[IDLE] >= _SETTLED and control[_SEARCHED] == 0:  # there are many: for the best alone
+        if control[IDLE] >= _SETTLED and control[_SEARCHED] == 0:  # swaps of two are many: once for each best selection
             control[_SEARCHED] = 1
             _return_to_best(arrays, vns, np.int64(1))
         elif control[IDLE] % _WALKS == 0:
@@ -225,7 +225,7 @@ def _shake(arrays: Any, moves: Any, descent: Any, strength: int) -> None:
 
 
 _WITH_KERNELS, _WITH_JOINTS, _WITHOUT = 400, 100, 20
-_EASY = 2  # Iterations without improvement after which the bound is asked for: it may take longer than all before it.
+_EASY = 2  # Iterations without improvement after which the bound is computed, which may take longer than all of them.
 
 
 @dataclass(frozen=True)
@@ -233,12 +233,12 @@ class Vns(Strategy):
     """General variable neighbourhood search from a random start (Mladenović & Hansen 1997).
 
     An iteration is a walk past local optima: each step drops the k units of smallest loss, k from 1 to `k_max` in turn,
-    and refills the room; units that moved in one step do not move in the next (strategic oscillation, Glover 1989).
-    After three walks without improvement the best is shaken (k random units are exchanged; k grows from 1 to `k_max`)
-    and improved through the neighbourhoods add, drop, swap, swap by density. After ten iterations without improvement,
-    the best is also searched through swaps of two units.
+    and refills the length; units that moved in one step do not move in the next (strategic oscillation, Glover 1989).
+    After every three walks without improvement the best selection is shaken (k random units are exchanged; k grows from
+    1 to `k_max`) and improved by add, drop, swap and swap by density. After ten iterations without improvement, swaps
+    of two units are also tried on the best selection.
 
-    In the normal form, kernels evaluate a million moves or more a second; otherwise moves are evaluated one by one
+    In the normal form, kernels evaluate a million moves or more per second; otherwise moves are evaluated one by one
     through `evaluate`, `moves` and `repair`.
 
     Parameters
@@ -285,7 +285,7 @@ class Vns(Strategy):
             run.see(vns.best.nonzero()[0])
             return vns.descent.state.chosen.nonzero()[0]
 
-        for pause in (min(_EASY, patience), patience):  # and the bound between them
+        for pause in (min(_EASY, patience), patience):  # after each, the bound is computed
             while vns.control[IDLE] < pause and not is_certified(run):
                 better = slices.go(
                     partial(go_on, arrays, moves, vns, self.k_max, pause),
@@ -317,7 +317,7 @@ class Vns(Strategy):
 
 @dataclass(frozen=True)
 class VnsFromGreedy(FromGreedy, Vns):
-    """`Vns` that starts from the greedy selection, so that it is never worse."""
+    """`Vns` that starts from the greedy selection, so that it is never worse than greedy."""
 
     name: ClassVar[str] = "vns+greedy"
     about: ClassVar[str] = "variable neighbourhood search from the greedy selection"

@@ -1,15 +1,15 @@
-"""Moves of local search on the normal form, descents and walks that consist of them, and their kernels.
+"""Moves of local search on the normal form, and the kernels of descents and walks that consist of them.
 
 A move adds a unit with its missing ancestors (or all that an occurrence of several units needs), or drops a unit with
 its chosen descendants. Parents always precede their children. Selections are ranked by violation, value and length: the
-shorter of two equally good ones leaves more room. All comparisons are of integers.
+shorter of two equally good ones leaves more room. Ranks are compared in integers.
 
-A move is evaluated without being made. A step changes few units, and the gain of a feature changes only if its copies
-reach a level of another gain; so the gain of each unit is updated (`MoveTable`) instead of summed again.
+Most moves are evaluated without being made. A step changes few units, and the gain of a further copy of a feature
+changes only if the gain table says so; therefore the gain of each unit is updated (`MoveTable`), not summed again.
 
 The descent tries add, drop, swap, swap by density and swap of two, until none of them helps. A swap drops a unit and
-refills the room, best move first, so that it exchanges one unit for one or more. The descent can be paused after any
-step and resumed with the same outcome.
+refills the length that it leaves, best move first, so one unit is exchanged for one or more. The descent can be paused
+after any step and resumed with the same outcome.
 """
 
 from __future__ import annotations
@@ -43,21 +43,21 @@ from optsum.system.compiled import compiles, njit
 
 
 class MoveTable(NamedTuple):
-    """Gains of units, and the feature copies for which they are valid."""
+    """Gains of units, and the copies of features for which they are valid."""
 
-    # (units,): what the features of a unit that is not chosen would add to the numerator; without a table, no entries.
+    # (units,): what the features of each unit that is not chosen would add to the numerator; empty if no table is used.
     gains: IntArray
-    copies: IntArray  # (features,): the copies that the gains are for.
-    # holder_start, holder, holder_count: packed: the units that have each feature, and how many copies.
+    copies: IntArray  # (features,): the copies for which the gains are valid.
+    # holder_start, holder, holder_count: packed: the units that have each feature, and their numbers of copies.
     holder_start: IntArray
     holder: IntArray
     holder_count: IntArray
-    most: IntArray  # (features,): the most copies that one unit has.
-    rising: int  # 1 where there is a table and no copy is worth less than nothing.
+    most: IntArray  # (features,): the largest number of copies that one unit has.
+    rising: int  # 1 if there is a table and no copy has a negative gain.
 
 
 def table_of(instance: Coverage, quick: IntArray) -> MoveTable:
-    """Return the table of an instance for the empty selection; without entries if gains are not sums of integers."""
+    """Return the table of an instance for the empty selection; empty unless all features feed one numerator."""
     if instance.goal is not Sense.MAXIMIZE or not (quick > 0).any() or (instance.slot != 0).any():
         none = np.zeros(0, np.int64)
         return MoveTable(none, none, none, none, none, none, 0)
@@ -104,13 +104,13 @@ def learn(table: Any, copies: Any, level_start: Any, level: Any) -> None:
 
 
 _MOST_PARTNERS = 4
-"""Limit of moves, for each unit, that add all units of an occurrence; beyond it, units are added one by one."""
+"""Largest number, for each unit, of moves that add all units of an occurrence; beyond it there are no such moves."""
 
 
 class Neighbourhood(NamedTuple):
     """The moves of an instance."""
 
-    # add_start, add_unit: packed: what each adding move chooses; the first moves are those of the units, in their
+    # add_start, add_unit: packed: the units that each adding move chooses; the first moves belong to the units, in
     # order.
     add_start: IntArray
     add_unit: IntArray
@@ -118,9 +118,9 @@ class Neighbourhood(NamedTuple):
     drop_start: IntArray
     drop_unit: IntArray
     quick: IntArray  # (moves,): see `optsum.coverage.state.gain_kinds`.
-    table: MoveTable  # What the units' own features gain at the selection that was looked at last.
-    option_start: IntArray  # (features + 1,): the options of each feature, of covers alone.
-    # needed_start, needed_unit: packed: the units that each option needs to give its feature copies.
+    table: MoveTable  # Gains of units at the selection whose additions were evaluated last.
+    option_start: IntArray  # (features + 1,): for covers, where the options begin that give each feature copies.
+    # needed_start, needed_unit: packed: the units that each option needs.
     needed_start: IntArray
     needed_unit: IntArray
 
@@ -158,8 +158,8 @@ def neighbourhood_of(instance: Coverage) -> Neighbourhood:
 def below(draws: Any, stop: int) -> int:
     """Return a random integer from 0 to stop - 1; `draws` is the state of the generator, one integer.
 
-    The upper bits of a 64-bit linear congruential generator, which gives the same numbers on every machine and with
-    every version of numba.
+    It comes from the upper bits of a 64-bit linear congruential generator, which gives the same numbers on every
+    machine and with every version of numba.
     """
     draws[0] = draws[0] * np.int64(6364136223846793005) + np.int64(1442695040888963407)
     number: int = ((draws[0] >> 33) & np.int64(0x7FFFFFFF)) % stop
@@ -182,7 +182,7 @@ def violation_of(arrays: Any, length: int) -> int:
 
 @njit(cache=True)
 def ahead(one: Any, other: Any) -> int:
-    """Return 1 if a rank is better than another, -1 if worse, 0 if they are equal apart from the length."""
+    """Return 1 if a rank is better than another, -1 if it is worse, 0 if they differ at most in the length."""
     if one[0] != other[0]:
         return 1 if one[0] < other[0] else -1
     difference = one[1] * other[2] - other[1] * one[2]
@@ -191,7 +191,7 @@ def ahead(one: Any, other: Any) -> int:
 
 @njit(cache=True)
 def improves(one: Any, other: Any) -> bool:
-    """Whether a rank is better than another, or as good and shorter."""
+    """Return whether a rank is better than another, or as good and shorter."""
     order = ahead(one, other)
     return order > 0 or (order == 0 and bool(one[3] < other[3]))
 
@@ -206,7 +206,7 @@ def rank_flipped(arrays: Any, state: Any, unit: int) -> Any:
         found = rank(arrays, state)
         flip(arrays, state, unit)
         return found
-    # Otherwise nothing needs to be written.
+    # All other ranks are computed without changing the state.
     sign = 1 - 2 * state.chosen[unit]
     length = state.scalars[LENGTH] + sign * arrays.lengths[unit]
     missing, top, bottom = state.scalars[MISSING], state.totals[0], state.totals[1]
@@ -231,7 +231,7 @@ def rank_flipped(arrays: Any, state: Any, unit: int) -> Any:
 
 @njit(cache=True)
 def rank_all_flipped(arrays: Any, state: Any, start: Any, units: Any, move: int, last: int, turned: Any) -> Any:
-    """Return the rank after flipping all units of a move whose state equals that of its last unit."""
+    """Return the rank after flipping those units of a move that are chosen, or not chosen, like the unit `last`."""
     held, count = state.chosen[last], np.int64(0)
     for entry in range(start[move], start[move + 1]):
         unit = units[entry]
@@ -254,7 +254,7 @@ def add(arrays: Any, moves: Any, state: Any, move: int) -> None:
 
 @njit(cache=True)
 def drop(arrays: Any, moves: Any, state: Any, unit: int, barred: Any, mark: int) -> None:
-    """Drop a unit and its descendants, and set their `barred` to `mark`."""
+    """Drop a unit and its chosen descendants, and set their `barred` to `mark`."""
     for entry in range(moves.drop_start[unit], moves.drop_start[unit + 1]):
         member = moves.drop_unit[entry]
         if state.chosen[member] == 1:
@@ -277,15 +277,15 @@ def become(arrays: Any, state: Any, chosen: Any) -> None:
 
 
 _NOISE = 0.1
-_BY_GAIN = 4  # One filling in four is by gain, the others are by gain per length.
+_BY_GAIN = 4  # One refill in four adds by gain, the others by gain per length.
 
 
 @njit(cache=True)
 def exchange(arrays: Any, moves: Any, descent: Any, resting: Any, strength: int) -> None:
-    """Drop `strength` units, smallest loss per length first, and refill the room without them.
+    """Drop `strength` units, smallest loss per length first, and refill the length without them.
 
     The exchange is made even if it does not help, as in strategic oscillation (Glover 1989). Units that moved in the
-    previous step are not moved, so that it is not undone.
+    previous step (`resting`) are not moved, so that the step is not undone.
     """
     state, barred, held, draws = descent.state, descent.barred, descent.held, descent.draws
     n = len(barred)
@@ -302,7 +302,7 @@ def exchange(arrays: Any, moves: Any, descent: Any, resting: Any, strength: int)
         barred[unit] *= 1 - state.chosen[unit]
     dense = np.bool_(below(draws, np.int64(_BY_GAIN)) > 0)
     evaluations += settle(arrays, moves, descent, dense)
-    if rank(arrays, state)[0] > 0:  # what was dropped is needed
+    if rank(arrays, state)[0] > 0:  # dropped units are needed
         for unit in range(n):
             barred[unit] = 0
         evaluations += settle(arrays, moves, descent, dense)
@@ -322,7 +322,7 @@ def best_add(arrays: Any, moves: Any, state: Any, barred: Any, draws: Any, dense
     before = rank(arrays, state)
     value = before[1] / before[2]
     turned = np.empty(len(state.chosen), np.int64)
-    # Arrays by themselves: taken out of their tuples for each unit anew, they cost more than what is done with them.
+    # Local names: reading the arrays from their tuples for each unit would take longer than the work on the unit.
     own = unit_start, unit_feature, unit_count = arrays.unit_start, arrays.unit_feature, arrays.unit_count
     tables = level_start, level, slot = arrays.level_start, arrays.level, arrays.slot
     seams = arrays.seam_start, arrays.seam_second, arrays.seam_feature, arrays.seam_count
@@ -337,11 +337,11 @@ def best_add(arrays: Any, moves: Any, state: Any, barred: Any, draws: Any, dense
     best: Any = np.int64(-1)
     best_gain, evaluations = 0.0, np.int64(0)
     n = len(chosen)
-    left, right = np.int64(-1), np.int64(0)  # the chosen units before and after one that has seams
+    left, right = np.int64(-1), np.int64(0)  # the chosen units before and after a unit that has seams
     for move in range(len(add_start) - 1):
         last: Any = add_unit[add_start[move]]
         length = held_length + lengths[last]
-        if quick[move] > 0:  # most do not fit: that is asked before anything else
+        if quick[move] > 0:  # lengths are checked first, because most moves do not fit
             if length > max_length or chosen[last] == 1 or barred[last] != 0:
                 continue
         else:
@@ -384,7 +384,7 @@ def best_add(arrays: Any, moves: Any, state: Any, barred: Any, draws: Any, dense
         added = length - held_length
         if dense and added > 0:
             gain /= added
-        elif dense and gain > 0.0:  # what costs nothing comes first
+        elif dense and gain > 0.0:  # units of length 0 come first
             gain *= 1e12
         if noise > 0.0 and gain > 0.0:
             gain *= 1.0 - noise * below(draws, np.int64(1024)) / 1024.0
@@ -395,7 +395,7 @@ def best_add(arrays: Any, moves: Any, state: Any, barred: Any, draws: Any, dense
 
 @njit(cache=True)
 def best_drop(arrays: Any, moves: Any, state: Any, forced: bool, barred: Any, draws: Any, noise: float) -> Any:
-    """Return the unit whose drop, with its descendants, is best, or -1, and the number of evaluated moves.
+    """Return the unit whose drop, with its descendants, is best (-1 if none), and the number of evaluated moves.
 
     `forced`: choose the smallest loss per length (for a cover, the fewest uncovered), even if the rank gets worse;
     otherwise choose the best rank, if it is better than now. `barred` (units,): nonzero for units that a forced drop
@@ -444,7 +444,7 @@ def best_drop(arrays: Any, moves: Any, state: Any, forced: bool, barred: Any, dr
                     else:
                         bottom -= level[base + old] - level[base + new]
                     if rising and top < before[1] and bottom == before[2]:
-                        break  # it is less already, and what follows makes it no more
+                        break  # the value is already less, and further features cannot raise it
             if bottom <= 0:
                 top, bottom = np.int64(0), np.int64(1)
             found = violation, top, bottom, length
@@ -477,12 +477,12 @@ _SETTLE, _SWAP, _SWAP_DENSE, _SWAP_TWO, OPTIMUM = 0, 1, 2, 3, 4
 
 
 class Descent(NamedTuple):
-    """The position of a descent."""
+    """The state of a descent that can be paused."""
 
-    state: State  # The selection it has reached.
-    held: IntArray  # (units,): room for the selection before a move.
-    barred: IntArray  # (units,): not 0 where a unit may not be chosen.
-    # (6,): phase, the first and the second unit that are dropped next, units tried since the last improvement, whether
+    state: State  # The selection that it has reached.
+    held: IntArray  # (units,): a buffer for the selection before a move.
+    barred: IntArray  # (units,): not 0 for units that may not be chosen.
+    # (6,): phase, the first and the second unit to be dropped next, units tried since the last improvement, whether
     # swaps of two units are wanted, moves evaluated so far.
     control: IntArray
     draws: IntArray  # (1,): state of the random generator (`optsum.heuristics.moves.below`).
@@ -502,7 +502,7 @@ def start(arrays: Arrays, chosen: IntArray, seed: int = 0, *, pairs: bool = True
 
 
 def tiny() -> tuple[Arrays, Neighbourhood, IntArray]:
-    """Return a tiny instance of one unit, its moves and its only selection, to compile kernels with."""
+    """Return the arrays of a tiny instance of one unit, its moves and a selection, to compile kernels with."""
     instance = Coverage.of([1], [{0: 1}], [[1]])
     arrays = arrays_of(instance)
     assert arrays is not None  # noqa: S101 - its numbers are small
@@ -523,9 +523,9 @@ def restart(descent: Any, pairs: int) -> None:
 
 @njit(cache=True)
 def _cover(arrays: Any, moves: Any, descent: Any) -> Any:
-    """Cover missing features of a cover, beginning at a random one, by the option that adds the least length.
+    """Add, from a random feature on, the shortest option of each feature that lacks copies; return how many were tried.
 
-    To evaluate all options of all features each time would take too long.
+    Evaluating the options of all features for each addition would take too long.
     """
     state, barred, draws, evaluations = descent.state, descent.barred, descent.draws, np.int64(0)
     options, start, units = moves.option_start, moves.needed_start, moves.needed_unit
@@ -564,7 +564,7 @@ def _cover(arrays: Any, moves: Any, descent: Any) -> Any:
 def refill(arrays: Any, moves: Any, descent: Any, dense: bool, noise: float) -> Any:
     """Add helpful moves that fit, best first; return the number of evaluated moves."""
     evaluations = np.int64(0)
-    # Under limits what a clause lacks may break them, would be dropped again, and so on without an end.
+    # Under limits, an option may violate them, be dropped and be added again without end.
     if arrays.kind == COVER and arrays.ruled == 0 and arrays.max_length >= arrays.lengths.sum():
         evaluations += _cover(arrays, moves, descent)
         if descent.state.scalars[MISSING] == 0:
@@ -578,7 +578,7 @@ def refill(arrays: Any, moves: Any, descent: Any, dense: bool, noise: float) -> 
 
 
 _MOST_CHOSEN = 2
-"""Limit of chosen units per feature of a cover; above it, dropping the best unit first takes too long."""
+"""Number of chosen units for each feature of a cover above which dropping the best unit first takes too long."""
 
 
 @njit(cache=True)
@@ -597,7 +597,7 @@ def _thin(arrays: Any, moves: Any, descent: Any) -> Any:
 
 @njit(cache=True)
 def settle(arrays: Any, moves: Any, descent: Any, dense: bool) -> Any:
-    """Drop what is too long, add what helps, drop what does not; return the number of evaluated moves."""
+    """Drop units down to the maximum length, then add and drop while it helps; return the number of evaluated moves."""
     state, barred, evaluations = descent.state, descent.barred, np.int64(0)
     if arrays.kind == COVER and state.scalars[CHOSEN] > _MOST_CHOSEN * len(state.copies):
         evaluations += _thin(arrays, moves, descent)
@@ -638,7 +638,7 @@ def _swap(arrays: Any, moves: Any, descent: Any, first: int, second: int, dense:
 
 @njit(cache=True)
 def descend(arrays: Any, moves: Any, descent: Any, until: int) -> bool:
-    """Continue to a local optimum, or until `until` moves are evaluated in total; return whether it is reached."""
+    """Continue to a local optimum, or until `until` moves are evaluated in total; return whether it was reached."""
     state, control = descent.state, descent.control
     n = len(state.chosen)
     while control[PHASE] != OPTIMUM:
@@ -662,7 +662,7 @@ def descend(arrays: Any, moves: Any, descent: Any, until: int) -> bool:
             if state.chosen[unit] == 1 and _swap(
                 arrays, moves, descent, unit, np.int64(-1), control[PHASE] == _SWAP_DENSE
             ):
-                control[PHASE] = _SETTLE  # what was dropped may help again
+                control[PHASE] = _SETTLE  # dropped units may help again
         else:
             first, second = control[CURSOR], control[SECOND]
             if first >= n:

@@ -1,7 +1,6 @@
-"""Selections to start from, and what the searches that start from them share.
+"""The strategies `greedy`, `lead` and `random`, whose selections others start from, and helpers that these share.
 
-These are the lead, a random selection and the greedy one, strategies by themselves, time slices of kernels, stopping at
-the bound, and search without kernels.
+The helpers run kernels in slices of time, stop at the bound, and search problems without kernels.
 """
 
 from __future__ import annotations
@@ -28,25 +27,25 @@ GUARANTEE: Final = 0.5 * (1 - 1 / e)
 
 @dataclass(frozen=True)
 class Greedy(Strategy):
-    r"""Choose by gain per length, or the best single unit if it is better.
+    r"""Choose units by gain per length, or the best single unit if it is better.
 
     Hirao et al. 2017 (Enumeration of Extractive Oracle Summaries), Algorithm 2, after Khuller et al. 1999. Line 5 of
-    the printed algorithm adds the length of a sentence even if it is then rejected; here, as intended, a rejected one
-    leaves the length unchanged. Units without gain are not taken, except for `idle` or a minimum length. A selection
-    below the minimum is repaired (`optsum.problem.problem.Problem.repair`).
+    the printed algorithm adds the length of a sentence even if it is then rejected; here, as intended, a rejected
+    sentence leaves the length unchanged. Units without gain are not chosen, except for `idle` or a minimum length. A
+    selection below the minimum is repaired (`optsum.problem.problem.Problem.repair`).
 
-    For recall, n-grams within sentences and no minimum length the objective is monotone and submodular, and its value
-    is at least :math:`\frac{1}{2}(1 - \frac{1}{e})` of the optimum: the result's statistics state this number as
-    ``guarantee``. Otherwise there is no guarantee.
+    For recall, n-grams within sentences and no minimum length, the objective is monotone and submodular, and the value
+    of the selection is at least :math:`\frac{1}{2}(1 - \frac{1}{e})` of the optimum: the result's statistics have this
+    number as ``guarantee``. Otherwise there is no guarantee.
 
     A move chooses a unit with its missing ancestors, or all units of an occurrence that needs several. If the empty
-    selection violates side constraints, as in a cover, moves that repair most come first, and units that are not needed
-    are dropped at the end.
+    selection violates side constraints, as in a cover, moves that reduce the violation most come first, and units that
+    are not needed are dropped at the end.
 
     Parameters
     ----------
     idle : bool
-        Whether to add units without gain that fit at the end, in document order, as the printed loop does.
+        Whether to add, at the end and in document order, units that fit and have no gain, as the printed loop does.
     """
 
     idle: bool = False
@@ -75,11 +74,11 @@ class Greedy(Strategy):
         last = self._on_arrays(run, run.problem.coverage) if on_arrays else None
         if last is None:
             last = self._one_by_one(run)
-        if run.evaluation is None:  # the climb ended below the minimum
+        if run.evaluation is None:  # no feasible selection was found, as below a minimum length
             run.see(run.problem.repair(last, run.rng))
         covers = run.problem.sense is Sense.MINIMIZE or (not on_arrays and _covers(run.problem, (), begun))
         if covers and (selection := run.selection) is not None:
-            # What the units that were taken later have made idle is dropped, the longest first.
+            # Units that later ones have made unnecessary are dropped, the longest first.
             for unit in sorted(selection, key=lambda unit: -run.problem.lengths[unit]):
                 run.check()
                 fewer, held = tuple(other for other in selection if other != unit), run.evaluation
@@ -93,7 +92,7 @@ class Greedy(Strategy):
 
     @staticmethod
     def _take_idle(run: Run, selection: Selection) -> None:
-        """Take all units that fit and do not lower the value; the run would not keep units without gain."""
+        """Add all units that fit and do not lower the value, and store the selection: a run keeps only better ones."""
         for move in list(run.problem.moves(selection)):
             run.check()
             more = tuple(sorted({*selection, *move}))
@@ -132,7 +131,7 @@ class Greedy(Strategy):
         selection: Selection = ()
         held = run.evaluate(selection)
         while True:
-            # A length is bought with what it removes of the violation.
+            # In a cover, the gain of a move is the violation that it removes.
             covering = _covers(problem, selection, held)
             short = covering or problem.length(selection) < problem.min_length
             best: tuple[tuple[bool, float], Evaluation, Selection] | None = None
@@ -153,7 +152,7 @@ class Greedy(Strategy):
                     gain = float(held.key - evaluation.key)
                 added = problem.length(move)
                 density = gain / added if added > 0 else inf if gain > 0 else gain
-                # What breaks more of the limits is taken only where nothing else gains: others may mend it.
+                # A move that increases the violation is made only if no other gains: later moves may repair it.
                 keeps = evaluation.violation <= held.violation and (density > 0 or short)
                 if best is None or (keeps, density) > best[0]:
                     best = ((keeps, density), evaluation, candidate)
@@ -168,7 +167,7 @@ def _covers(problem: Problem, selection: Selection, held: Evaluation) -> bool:
 
 
 def _foremost(run: Run, selection: Selection, held: Evaluation, *, covering: bool) -> list[Move] | None:
-    """Return the addition to a selection of largest gain per length, and that of largest value."""
+    """Return the additions of largest gain per length and of largest value; None if they must be evaluated singly."""
     found = None if run.limits.evaluations is not None else run.problem.additions(selection)
     if found is None:
         return None
@@ -190,9 +189,8 @@ def _foremost(run: Run, selection: Selection, held: Evaluation, *, covering: boo
 class Lead(Strategy):
     """Choose the first units in document order, up to the first that does not fit; for a cover, until all is covered.
 
-    Here and in `Random`, a unit comes with its ancestors, and a part of a sentence with the whole sentence. If the
-    empty selection violates side constraints, units that repair them come first; afterwards a unit that violates one
-    does not fit.
+    Here and in `Random`, a unit comes with its ancestors, and a part of a sentence with the whole sentence. If that
+    violates side constraints, the selection is made anew: units that reduce the violation first, then harmless ones.
     """
 
     name: ClassVar[str] = "lead"
@@ -207,7 +205,7 @@ class Lead(Strategy):
 
 @dataclass(frozen=True)
 class Random(Strategy):
-    """Add units in random order if they still fit; for a cover, until all is covered.
+    """Add units in random order, each if it still fits; for a cover, until all is covered.
 
     A selection below a minimum length is repaired (`optsum.problem.problem.Problem.repair`).
     """
@@ -238,7 +236,7 @@ def _fill(problem: Problem, moves: Iterable[Move], *, stop: bool) -> Selection:
 
 
 def _see(run: Run, selection: Selection, moves: Sequence[Move], *, stop: bool) -> None:
-    """Report a selection, extended if necessary to keep side constraints, which only evaluations can check.
+    """Report a selection; if it violates side constraints, report one made anew from `moves` that are evaluated.
 
     Moves that reduce the violation come first, then moves that cause none.
     """
@@ -265,12 +263,12 @@ def _see(run: Run, selection: Selection, moves: Sequence[Move], *, stop: bool) -
         )
 
 
-_LARGEST = 10**15  # Of options; kernels add several of them, in 64 bits.
-_MOST_ENTRIES = 50_000  # Beyond it the relaxation may take longer than the search.
+_LARGEST = 10**15  # Largest value of an option; kernels add several of them in 64 bits.
+_MOST_ENTRIES = 50_000  # Entries of units above which the relaxation may take longer than the search.
 
 
 def random_start(run: Run, moves: Sequence[Move] | None = None) -> Selection:
-    """Add random units that fit, and repair the selection if necessary."""
+    """Return random units that fit, repaired if necessary."""
     problem, rng = run.problem, run.rng
     taken: set[int] = set()
     if problem.sense is Sense.MINIMIZE and not problem.can(Capability.COVERAGE):
@@ -282,7 +280,7 @@ def random_start(run: Run, moves: Sequence[Move] | None = None) -> Selection:
         ruled = problem.can(Capability.COVERAGE) and bool(problem.coverage.rows)
         length, singles = 0, not ruled and all(len(move) == 1 for move in moves)
         order = rng.permutation(len(moves)).tolist()
-        for place in order if singles else ():  # the same, in a tenth of the time
+        for place in order if singles else ():  # the result of the next loop, in a tenth of the time
             unit = moves[place][0]
             if length + problem.lengths[unit] <= problem.max_length:
                 taken.add(unit)
@@ -298,7 +296,7 @@ def random_start(run: Run, moves: Sequence[Move] | None = None) -> Selection:
 
 
 def until_feasible(run: Run, moves: Sequence[Move]) -> Selection:
-    """Return the shortest prefix of the moves that makes the selection feasible; all moves if none does."""
+    """Return the units of the shortest feasible prefix of the moves; those of all moves if no prefix is feasible."""
     problem = run.problem
 
     def first(count: int) -> Selection:
@@ -310,7 +308,7 @@ def until_feasible(run: Run, moves: Sequence[Move]) -> Selection:
 
     counts = range(len(moves))
     if problem.can(Capability.COVERAGE) and is_cover(problem.coverage):
-        # What covers still does when more is added.
+        # A cover with more units is still a cover.
         return first(bisect_left(counts, True, key=feasible))
     return first(next(filter(feasible, counts), len(moves)))
 
@@ -322,7 +320,7 @@ def greedy_start(run: Run) -> Selection:
 
 
 class FromGreedy(Strategy):
-    """A search that starts from the greedy selection, so that it is never worse."""
+    """A search that starts from the greedy selection, so that it is never worse than greedy."""
 
     def prepare(self, problem: Problem | None = None) -> None:
         super().prepare(problem)
@@ -341,7 +339,7 @@ def decisions(problem: Problem, selection: Selection) -> IntArray:
 def on_arrays(run: Run) -> tuple[Any, Any] | None:
     """Return the arrays of a problem and its moves; None if kernels do not support it."""
     if not run.problem.can(Capability.COVERAGE) or run.problem.coverage.ceilings:
-        return None  # descents compare totals of features, which ceilings are below
+        return None  # descents compare totals of features, which ceilings make too large
     from optsum.coverage.state import arrays_of
 
     from .moves import neighbourhood_of
@@ -351,7 +349,7 @@ def on_arrays(run: Run) -> tuple[Any, Any] | None:
 
 
 def raise_cheap_bound(run: Run) -> None:
-    """Compute the root bound now if that is cheap, so that a search that reaches it can stop."""
+    """Compute the root bound if that is cheap, so that a search whose incumbent reaches the bound can stop."""
     problem = run.problem
     if all(map(problem.can, (Capability.BOUND, Capability.LINEAR, Capability.COVERAGE))):
         instance = problem.coverage
@@ -360,12 +358,12 @@ def raise_cheap_bound(run: Run) -> None:
 
 
 def is_certified(run: Run) -> bool:
-    """Whether the incumbent reaches the bound, so that no selection is better."""
+    """Return whether the incumbent reaches the bound, so that no selection is better."""
     return run.evaluation is not None and run.evaluation.key == run.bound
 
 
 def at_least(lowest: int, *, none: bool = False, **options: Any) -> None:
-    """Refuse options that are not whole numbers from `lowest` on, or that are too large for kernels."""
+    """Refuse options that are not whole numbers of at least `lowest` (with `none`, also None), or are too large."""
     for name, value in options.items():
         whole = isinstance(value, int) and not isinstance(value, bool)
         if not (none and value is None) and (not whole or value < lowest):
@@ -375,7 +373,7 @@ def at_least(lowest: int, *, none: bool = False, **options: Any) -> None:
 
 
 class Slices:
-    """Runs a kernel in slices, so that limits and Ctrl-C take effect."""
+    """A runner of a kernel in slices of time, so that limits and Ctrl-C take effect."""
 
     def __init__(self, run: Run) -> None:
         self._run, self._go = run, in_strides(2_000)
@@ -384,10 +382,10 @@ class Slices:
     def go(
         self, kernel: Callable[[int], bool], evaluations: Callable[[], int], held: Callable[[], Iterable[int]]
     ) -> bool:
-        """Check the limits, run a slice and count its evaluations; if the search ends here, report the selection found.
+        """Check the limits, run the kernel for a slice of time, count its evaluations, and return the kernel's result.
 
-        `kernel`: function of the number of evaluations at which it must return. `held`: function that returns the
-        kernel's best selection that has not been reported.
+        `kernel`: function of the total number of evaluations at which it must pause. `evaluations`: function that
+        returns this total. `held`: function that returns the selection to report if the search ends here.
         """
         run, most = self._run, self._run.limits.evaluations
         try:
@@ -404,7 +402,7 @@ class Slices:
 
 
 class Plain:
-    """Local search by `evaluate`, `moves` and `repair` alone, which evaluates each selection once."""
+    """Local search by `evaluate`, `moves` and `repair` alone; no selection is evaluated twice."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
@@ -415,12 +413,12 @@ class Plain:
         return self.run.see(selection) if known is None else known
 
     def better(self, one: Selection, other: Selection) -> bool:
-        """Whether a selection violates less, or has a better value, or the same value and a shorter length."""
+        """Return whether a selection is better than another (see `order`), or as good and shorter."""
         order = self.order(one, other)
         return order > 0 or (order == 0 and self.run.problem.length(one) < self.run.problem.length(other))
 
     def order(self, one: Selection, other: Selection) -> int:
-        """Return 1 if a selection is better than another, -1 if worse, 0 if it is as good."""
+        """Return 1 if a selection is better than another, -1 if worse, 0 if equal in violation and value."""
         left, right = self.see(one), self.see(other)
         if left.violation != right.violation:
             return 1 if left.violation < right.violation else -1
@@ -429,7 +427,7 @@ class Plain:
         return 1 if self.run.problem.sense.better(left.key, right.key) else -1
 
     def descend(self, selection: Selection) -> Selection:
-        """Make helpful moves and swaps in random order until there are none."""
+        """Make moves and swaps that help, in random order, until none helps; return the selection."""
         while True:
             for candidate in self._neighbours(selection):
                 if self.better(candidate, selection):
@@ -439,7 +437,7 @@ class Plain:
                 return selection
 
     def _neighbours(self, selection: Selection) -> Iterator[Selection]:
-        """Yield selections one move away, then a drop and an addition away, if the length is violated no more."""
+        """Yield selections one move away, then a drop and an addition away, if they violate the length no more."""
         problem, rng, chosen = self.run.problem, self.run.rng, set(selection)
         moves = list(problem.moves(selection))
         excess = problem.excess(selection)
@@ -455,7 +453,7 @@ class Plain:
                 yield tuple(sorted(candidate))
 
     def shake(self, selection: Selection, strength: int) -> Selection:
-        """Drop and add at random, `strength` times each, and repair."""
+        """Return the selection after `strength` random drops and additions in turn, repaired."""
         problem, rng = self.run.problem, self.run.rng
         chosen = set(selection)
         for _ in range(strength):

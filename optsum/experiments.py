@@ -1,4 +1,4 @@
-"""Runs over whole corpora: the experiment (topics and a grid of options), the folder of a run, its work and merging."""
+"""Search whole corpora: an experiment (topics and a grid of options), the folder of a run, its work and merging."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from optsum.contracts.backend import version_of_package
 from optsum.contracts.result import Result
 from optsum.corpus.folders import line_pair
 from optsum.corpus.formats import PREFIX
-from optsum.corpus.rows import STORE, CellRows, RowStore, is_run_folder, to_bytes
+from optsum.corpus.row_files import STORE, CellRows, RowStore, is_run_folder, to_bytes
 from optsum.corpus.topic import BadTopic, Reading, Topic, parse_columns
 from optsum.corpus.topics import is_program, topics_read
 from optsum.errors import InputError, OptionError, OptsumError, unknown_name
@@ -72,7 +72,7 @@ def fingerprint(path: str) -> dict[str, Any]:
     """Return path, size and hash of a file or folder of topics; a dataset of the hub has only a path."""
     if path.startswith(PREFIX):
         return {"path": path, "sha256": None, "bytes": None}
-    if is_program(path):  # what it makes cannot be known by more than the file that it stands in
+    if is_program(path):  # its problems are identified only by the file with its source
         home = path.rpartition(":")[0]
         held = fingerprint(home) if home.endswith(".py") else {"sha256": None, "bytes": None}
         return {**held, "path": path}
@@ -133,7 +133,7 @@ def environment(cells: Iterable[Options]) -> dict[str, Any]:
             with suppress(OptsumError):
                 if cell.backend in BACKENDS.names():
                     solvers[cell.backend] = BACKENDS.create(cell.backend, {}).available().version
-    with suppress(OSError):  # Linux says more
+    with suppress(OSError):  # on Linux, a better name
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
         processor = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
     with suppress(AttributeError, ValueError, OSError):
@@ -147,7 +147,7 @@ def environment(cells: Iterable[Options]) -> dict[str, Any]:
     return {**about, "machine": machine, "process": os.getpid(), "command": sys.argv}
 
 
-_OWN: Final = ("topics", "map", "grid", "backends")  # What an experiment's file has beside options.
+_OWN: Final = ("topics", "map", "grid", "backends")  # Names in an experiment's file that are not options.
 
 _IN_ROWS: Final = {"formulation", "strategy", "backend", "metric", "seed"}  # Options that every row names.
 
@@ -158,9 +158,9 @@ _MOST_CELLS: Final = 10_000
 class Experiment:
     """A grid of options over topics."""
 
-    topics: tuple[str, ...]  # Files or folders, as `optsum.read_topics` takes them.
-    columns: Mapping[str, str] | None  # Which columns are what (``--map``).
-    # All that each topic is searched with; no two are the same. They share what is said of workers.
+    topics: tuple[str, ...]  # Files, folders or other sources, as for `optsum.read_topics`.
+    columns: Mapping[str, str] | None  # Columns of data sets by their meaning (``--map``).
+    # The options of each cell, with which every topic is searched. No two are equal; those of workers are the same.
     cells: tuple[Options, ...]
 
     @cached_property
@@ -170,12 +170,12 @@ class Experiment:
         return tuple(name for name in Options.model_fields if any(each[name] != dumps[0][name] for each in dumps))
 
     def said_of(self, cell: Options) -> dict[str, Any]:
-        """Return the options that differ between cells, except those that every row states."""
+        """Return the values of options that differ between cells, except those that every row states."""
         said = {name: getattr(cell, name) for name in self.varied if name not in _IN_ROWS}
         return {name: dict(value) if isinstance(value, tuple) else value for name, value in said.items()}
 
     def identity(self) -> dict[str, Any]:
-        """Return the settings that must not change when a run is resumed, without the topics."""
+        """Return the settings, except the topics, that must not change when a run is resumed."""
         return {
             "map": None if self.columns is None else dict(self.columns),
             "cells": [
@@ -184,7 +184,7 @@ class Experiment:
         }
 
     def to_toml(self) -> str:
-        """Return the experiment as a TOML file with all options, from which it can be rebuilt."""
+        """Return the experiment as TOML text with all options, from which it can be rebuilt."""
         fields = Options.model_fields
         shared = self.cells[0].model_copy(update={name: fields[name].default for name in ("preset", *self.varied)})
         of_texts = () if shared.formulated().reads_topics else fields.keys() - OF_PROBLEMS
@@ -208,9 +208,9 @@ def experiment_of(given: PathLike | Mapping[str, Any], options: Mapping[str, Any
     """Return the experiment of a file, or of a mapping with the same names.
 
     `given`: ``topics`` is a path or a list of them, ``map`` names the columns, and ``grid`` is a table of options with
-    lists of values, which are combined, or several such tables. ``backends`` are solvers as for `optsum.compare`, each
-    a further value. Everything else is an option of `optsum.solve` for all cells. `options`: options of workers, which
-    take precedence.
+    lists of values, which are combined, or several such tables. ``backends`` are solvers as for `optsum.compare`: each
+    cell whose strategy needs one is run with each. Everything else is an option of `optsum.solve` for all cells.
+    `options`: options of workers, which take precedence.
     """
     where, known = "The experiment", [*_OWN, *Options.model_fields]
     if isinstance(given, Mapping):
@@ -268,7 +268,7 @@ def _topics(given: object, where: str) -> tuple[str, ...]:
 
 
 def _combinations(grid: object, where: str) -> Iterator[dict[str, Any]]:
-    """Yield the settings of each cell, in the order of the file: the last axis changes first."""
+    """Yield the settings of each cell in the order of the file; values of the last option change first."""
     tables = [{}] if grid is None else grid if isinstance(grid, list | tuple) else [grid]
     made = 0
     for table in tables:
@@ -292,7 +292,7 @@ def _combinations(grid: object, where: str) -> Iterator[dict[str, Any]]:
 
 
 def _on_solvers(cells: list[Options], backends: object) -> Iterator[Options]:
-    """Yield each cell with each of its solvers, and the options of that solver only."""
+    """Yield each cell, once with each of its solvers, and with the options of that solver only."""
     solved = [cell for cell in cells if "backend" in STRATEGIES.load(cell.strategy).flags]
     if backends is None:
         among = {cell.backend for cell in solved}
@@ -313,7 +313,7 @@ def _on_solvers(cells: list[Options], backends: object) -> Iterator[Options]:
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """Shard `number` of `of`, from 1. Topics are dealt out in turn, because neighbours are often similar."""
+    """Shard `number` of `of`, from 1. It holds every `of`-th topic, because neighbours are often similar."""
 
     number: int = 1
     of: int = 1
@@ -353,7 +353,7 @@ _PATIENCE_S: Final = 1.0
 
 
 class RunFolder(ExitStack):
-    """The folder of a run in progress, created if necessary; one with other contents is refused."""
+    """The locked folder of a run in progress, created if necessary; a folder with other contents is refused."""
 
     def __init__(self, path: PathLike, *, resume: bool) -> None:
         super().__init__()
@@ -377,16 +377,16 @@ class RunFolder(ExitStack):
             sleep(_PATIENCE_S / 20)
 
     def begin(self, config: str, facts: Mapping[str, Any], limit: int | None) -> None:
-        """Record the settings of the run; refuse to continue a run with other settings, but for a limit that grows."""
+        """Record the settings of the run; refuse to continue a run with other settings, except for a larger limit."""
         with self._writing(), ExitStack() as failing:
             self.store = failing.enter_context(RowStore(self.path / STORE, write=True))
             known = facts_of(self.store)
-            now = json.loads(json.dumps(facts))  # as it is kept
+            now = json.loads(json.dumps(facts))  # as it is read back
             if "identity" in known:
                 if differing := _differing(known, now, limit):
                     raise self._refused(f"has another run ({differing}): resume with the same, or name another folder")
                 if known.get("limit") != limit:
-                    self.store.tell(limit=limit, topics=None)  # nobody has counted that far yet
+                    self.store.tell(limit=limit, topics=None)  # the number of topics is unknown again
             else:
                 self._check_rescued(now)
                 self._write(CONFIG, config)
@@ -439,9 +439,9 @@ _RECORD: Final[dict[str, Callable[[Any], bool]]] = {
     "shard": lambda value: isinstance(value, str) and re.fullmatch(r"\d+/\d+", value) is not None,
     "details": lambda value: isinstance(value, bool),
 }
-"""Keys of a run's record, which is complete or absent."""
+"""Facts that a run records when it begins, all or none of them, each with a check of its form."""
 
-_OTHERS: Final[dict[str, Callable[[Any], bool]]] = {
+_OTHERS: Final[dict[str, Callable[[Any], bool]]] = {  # Facts that are recorded later.
     **dict.fromkeys(("topics", "expected", "limit"), lambda value: value is None or type(value) is int),
     "session": lambda value: isinstance(value, dict) and isinstance(value.get("began"), int | float),
     "changed": lambda value: isinstance(value, list) and all(isinstance(each, str) for each in value),
@@ -449,7 +449,7 @@ _OTHERS: Final[dict[str, Callable[[Any], bool]]] = {
 
 
 def facts_of(store: RowStore) -> dict[str, Any]:
-    """Return the known facts of a run, without damaged ones, as if these had never been recorded."""
+    """Return the facts recorded for a run; damaged ones are left out, as if they had never been recorded."""
     kinds = {**_RECORD, **_OTHERS}
     found = {name: value for name, value in store.facts().items() if name in kinds and kinds[name](value)}
     whole = found.keys() >= _RECORD.keys()
@@ -457,7 +457,7 @@ def facts_of(store: RowStore) -> dict[str, Any]:
 
 
 def _noted(folder: Path, name: str) -> list[dict[str, Any]]:
-    """Return a list stored beside the rows of a run; empty if it cannot be read, as no row depends on it."""
+    """Return a list in the file `ENVIRONMENT` of a run; empty if it cannot be read, because no row depends on it."""
     path = folder / ENVIRONMENT
     if not path.exists():
         return []
@@ -469,14 +469,14 @@ def _noted(folder: Path, name: str) -> list[dict[str, Any]]:
 
 
 def _text_of(path: Path) -> str:
-    """Return the contents of a file of a run; refuse endless ones such as pipes."""
+    """Return the text of a file of a run; refuse one that is not a plain file, such as a pipe."""
     if path.exists() and not path.is_file():
         raise InputError(f"{path} is not a plain file: remove it")
     return read_text(path, "")
 
 
 def is_locked(folder: Path) -> bool:
-    if not (folder / _LOCK).is_file():  # a pipe in its place would be waited for
+    if not (folder / _LOCK).is_file():  # opening a pipe would block
         return False
     try:
         with (folder / _LOCK).open("rb") as file:
@@ -486,7 +486,7 @@ def is_locked(folder: Path) -> bool:
 
 
 def _differing(known: Mapping[str, Any], now: Mapping[str, Any], limit: int | None) -> str:
-    """Return the options, topics and limit in which the existing run differs from the requested one."""
+    """Return a text of the settings in which an existing run differs from the requested one; empty if it does not."""
     said: list[str] = []
     for name in now:
         if name == "identity":
@@ -548,11 +548,11 @@ class RunStatus:
     total : int or None
         Topics, once for each cell; None while unknown, because the input is read only as far as necessary.
     done, failed : int
-        Topics with rows, once for each cell, and those of them that are errors.
+        Topics with rows, once for each cell, and those among them whose rows are errors.
     rows : mapping of status to int
-        A topic has several rows if each reference is a problem.
+        Number of rows; a topic has several if each reference is a problem.
     per_second : float or None
-        Topics, once for each cell, in this session of the run; None if unknown.
+        Topics per second, counted once for each cell, in this session of the run; None if unknown.
     left_s : float or None
         Estimated seconds for the rest.
     first_error : str or None
@@ -598,7 +598,7 @@ def in_words(found: RunStatus) -> str:
 
 
 def said_of_errors(found: RunStatus) -> str:
-    first = f"{'it' if found.failed == 1 else 'the first'}: {found.first_error}"
+    first = f"{'the error' if found.failed == 1 else 'the first error'}: {found.first_error}"
     return f"{found.failed} of {found.done} could not be searched, and --resume tries again; {first}"
 
 
@@ -676,7 +676,7 @@ def merge(folders: Iterable[PathLike], into: PathLike) -> RunStatus:
         target = stack.enter_context(RunFolder(into, resume=True))
         try:
             config = _text_of(paths[0] / CONFIG)
-        except InputError as error:  # what the rows are of is in the store as well
+        except InputError as error:  # the store also records what its rows are of
             config = ""
             doubts.append(str(error))
         same = {name: first[name] for name in ("identity", "inputs", "shard", "details")}
@@ -736,7 +736,7 @@ def _check_shards(paths: Sequence[Path], facts: Sequence[dict[str, Any]]) -> Non
 
 
 Answers: TypeAlias = list[CellRows | None]
-"""Rows of the topics finished since the last call; None for a topic that Ctrl-C ended."""
+"""The rows of topics that were finished together; None for a topic whose search Ctrl-C ended."""
 
 
 def run(
@@ -770,6 +770,7 @@ def run(
     details : bool
         Whether rows include the text, the covered n-grams and all optima, for the page of a report.
     executor : {"local", "dask"}, `concurrent.futures.Executor`, or a function that makes one
+        As for `optsum.solve_all`.
     progress : bool
         Whether to show progress: a bar on a terminal or in a notebook, otherwise a line in the log from time to time.
     **workers
@@ -816,7 +817,7 @@ def carry_out(
     progress: bool = True,
     **how: Any,
 ) -> None:
-    """Carry out the missing part of a run (`run`), and show progress; `iterate` may raise `KeyboardInterrupt`."""
+    """Do what is missing of a run (`run`), and show progress; `iterate` passes results on, or raises at Ctrl-C."""
     with RunWork(experiment_of(experiment, workers), folder, **how) as work, ExitStack() as stack:
         missing = work.total - work.kept if progress and work.total is not None else None
         advance: Advance = (
@@ -828,7 +829,7 @@ def carry_out(
 
 
 class Item(NamedTuple):
-    """One topic in one cell, as sent to a worker."""
+    """A topic to be searched with the options of one cell, as it is sent to a worker."""
 
     topic: int
     cell: int
@@ -837,12 +838,12 @@ class Item(NamedTuple):
 
 
 class RunSettings(NamedTuple):
-    """The data sent once with all items of a batch."""
+    """Data that all items of a run share, sent once with each batch."""
 
     setups: Sequence[Setup]  # Of each cell.
-    said: Sequence[Mapping[str, Any]]  # What rows of each cell say beside their result.
-    files: Sequence[str]  # Of the topics, where there are several: rows say which.
-    details: bool  # Whether rows carry them (`optsum.running.enumerate`).
+    said: Sequence[Mapping[str, Any]]  # Fields that the rows of each cell have besides the result.
+    files: Sequence[str]  # Files of topics, if there are several: each row names its own.
+    details: bool  # Whether rows have details (`optsum.running.enumerate`).
 
 
 class RunWork(ExitStack):
@@ -856,7 +857,7 @@ class RunWork(ExitStack):
             raise OptionError(f"A limit of {limit} topics is negative: give a limit of 0 or more.")
         self._experiment, self._limit, self._details = plan, limit, details
         self._shard = Shard.parse(shard)
-        # What cannot be read is refused first.
+        # Unreadable topics are refused first.
         self._readers = [topics_read(path, self._reading(path)) for path in plan.topics]
         inputs = [self._fingerprint(path) for path in plan.topics]
         self._hashes = [cell.config_hash for cell in plan.cells]
@@ -886,11 +887,11 @@ class RunWork(ExitStack):
         return {**fingerprint(path), **({} if beside is None else {"beside": beside})}
 
     def _count(self) -> int | None:
-        """Return the amount of work, as far as it can be known without reading everything."""
+        """Return the number of topics, once for each cell; None if it is unknown without reading everything."""
         if (topics := facts_of(self.store).get("topics")) is None:
             paths, columns = self._experiment.topics, self._experiment.columns or {}
             counts = [count_lines(path) if path.endswith((".jsonl", ".ndjson")) else None for path in paths]
-            several = any("[]" in path for path in columns.values())  # topics in a line
+            several = any("[]" in path for path in columns.values())  # a line may hold several topics
             topics = None if several or None in counts else sum(filter(None, counts))
             if topics is not None and self._limit is not None:
                 topics = min(topics, self._limit)
@@ -904,10 +905,10 @@ class RunWork(ExitStack):
     def each_done(
         self, executor: AnyExecutor | None, iterate: Callable[[Generator[Answers, None, None]], Iterable[Answers]]
     ) -> Generator[int, None, None]:
-        """Yield 1 for each topic (once for each cell) when its rows are durable."""
+        """Yield 1 for each topic, once for each cell, when its rows are safely stored."""
         _LOG.info("run %s: %d of %s done before", self._folder.path, self.kept, self.total or "an unknown number")
         setups = list(map(setup_of, self._experiment.cells))
-        for setup in setups:  # what cannot work on any topic is refused here
+        for setup in setups:  # refuses what works on no topic
             warm_up(setup)
         copied = all(setup.may_be_copied for setup in setups)
         crew = crew_of(self._experiment.cells[0], executor, apart=True, copied=copied)
@@ -949,7 +950,7 @@ class RunWork(ExitStack):
         self.store.tell(topics=read)
 
 
-# Where the work is done.
+# Functions that workers run.
 
 
 def _search(item: Item, settings: RunSettings) -> list[Result]:
@@ -964,7 +965,7 @@ def _lost(item: Item, settings: RunSettings) -> list[Result]:
 
 
 def _answer(item: Item, results: list[Result], settings: RunSettings) -> CellRows | None:
-    """Return the rows of a topic for the store; None if Ctrl-C ended its search, which is then repeated."""
+    """Return the rows of a topic for the store; None if Ctrl-C ended its search, which is repeated on resuming."""
     if is_interrupted(results):
         return None
     own = {"topics": settings.files[item.file]} if settings.files else {}

@@ -1,4 +1,4 @@
-"""The strategy that chooses the quickest exact strategy for each problem, by what is known beforehand."""
+"""The default strategy, which chooses an exact strategy for each problem."""
 
 from __future__ import annotations
 
@@ -23,17 +23,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Auto(Strategy):
-    """`branch-and-bound`; `exhaustive` for few selections if that takes long; `milp` if neither works.
+    """Search by `branch-and-bound`, `milp` or `exhaustive`, whichever is expected to be the quickest.
 
-    If a problem can only evaluate, greedy search and VNS find a first selection before all selections are visited.
+    The part of `branch-and-bound` for selections of few units begins. If it does not end soon, `exhaustive` follows for
+    few selections, `milp` if good selections have many units or the problem is a user's integer program, and otherwise
+    `branch-and-bound`. If a problem can only evaluate, greedy search and VNS find a first selection before all
+    selections are visited.
 
-    The choice depends on the number of selections, not on time: the same problem is always searched in the same way.
-    The row names the strategy (``ran``).
+    The choice depends on the problem, not on measured times. The row of the result names the strategy (``ran``).
 
     Parameters
     ----------
     backend, threads, backend_options, verify
-        As for `milp`, if it is chosen.
+        The options of `milp`, which are used if it is chosen.
     """
 
     backend: str = "highs"
@@ -55,7 +57,7 @@ class Auto(Strategy):
         return Choices(Milp(self.backend, self.threads, self.backend_options, self.verify))
 
     def prepare(self, problem: Problem | None = None) -> None:
-        """Prepare what is tried first; kernels of other choices are loaded or compiled when a topic needs them."""
+        """Prepare the search that is tried first; kernels of the others are prepared when a topic needs them."""
         soon = problem is not None and problem.can(Capability.COVERAGE) and (not patience.is_over or advance.is_kept)
         if not soon or self.backend != Auto.backend:
             self._choices.milp.prepare(problem)
@@ -71,7 +73,7 @@ class Auto(Strategy):
     def search(self, run: Run) -> None:
         """Search by branch and bound for a while if selections have few units, and then by the chosen strategy."""
         if self.backend != Auto.backend:
-            # It is refused where it is missing, whether it comes to it or not.
+            # A missing backend is an error even if the problem turns out not to need it.
             self._choices.milp.solver().accept(Limits())
             run.detail = f"the backend {self.backend} was not needed"
         if run.problem.can(Capability.COVERAGE):

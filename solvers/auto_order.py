@@ -1,6 +1,6 @@
-"""Exact strategies, ordered by suitability for a problem (`optsum.solvers.auto`).
+"""The order in which the strategy `auto` tries exact strategies on a problem.
 
-It is a separate module because it imports all strategies, and most topics are solved before a choice is needed.
+This module is separate from `auto` because it imports all strategies, and most topics are solved before it is needed.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from .milp import Milp
 from .objectives.one_ratio import is_whole_text
 
 _MANY: Final = 27  # Approximate size of a good selection above which integer programs prove a varying ratio sooner.
-_MANY_OF_FEW: Final = 40  # The same where the length limit binds, so that branch and bound has less to search.
-_MANY_CAPPED: Final = 10  # The same for ROUGE-L: the number of units of average length that fit.
+_MANY_OF_FEW: Final = 40  # Such a size if the length limit binds, which leaves branch and bound less to search.
+_MANY_CAPPED: Final = 10  # For ROUGE-L: number of fitting units of average length above which programs are quicker.
 _FREE: Final = 1.25  # If 1.25 times as many units fit, the length limit cannot bind.
-_NODES: Final = 25_000_000
-"""Nodes (about half a minute) of a search of sums of varying ratios, above which integer programs are quicker."""
-
+_NODES: Final = (
+    25_000_000  # Nodes (half a minute) of branch and bound on varying ratios before integer programs follow.
+)
 _LONGEST_S: Final = 600.0  # Longest visit of all selections (s) that is begun without a limit.
 
 
 @dataclass(frozen=True)
 class Choices:
-    """The available strategies. `milp`: the one that uses the requested solver."""
+    """The exact strategies in the order of their suitability. `milp`: the one that uses the requested solver."""
 
     milp: Milp
 
@@ -48,9 +48,9 @@ class Choices:
             strategy.prepare(problem)
 
     def search(self, run: Run) -> None:
-        """Search by the first strategy that accepts the problem, also at its start."""
+        """Search by the first strategy that accepts the problem and does not refuse it when its search begins."""
         refusals: list[str] = []
-        # A search by branch and bound that lasts may be given up for integer programs.
+        # A long search by branch and bound is given up if integer programs can be tried.
         ratios = run.problem.can(Capability.RATIOS)
         most = _NODES if ratios and len(list(self._cleverer(run.problem, []))) > 1 else None
         for chosen in self.choices(run.problem, run.limits, refusals):
@@ -97,10 +97,10 @@ class Choices:
         return near
 
     def choices(self, problem: Problem, limits: Limits, refusals: list[str]) -> Iterator[Strategy]:
-        """Yield strategies for a problem, the best first; each is used only if those before it refuse.
+        """Yield strategies for a problem, the best first; each is used if all before it refuse or give up.
 
-        `refusals`: the reasons of refusals, to which more are added. An `UnsupportedError` means that only a visit of
-        all selections, which takes too long, could prove the optimum.
+        `refusals`: a list to which the reasons of refusals are added. `UnsupportedError` is raised if only a visit of
+        all selections could prove the optimum, it would take too long, and no limit is set.
         """
         with standing():
             self.prepare(problem)
@@ -112,7 +112,7 @@ class Choices:
             cleverer.reverse()
         yield from cleverer
         if len(cleverer) > 1 and problem.can(Capability.RATIOS):
-            yield cleverer[0]  # which may have been given up, and the second have refused
+            yield cleverer[0]  # once more: it may have been given up, and the second may have refused
         seconds = seconds_of(problem, _LONGEST_S)
         if seconds > _LONGEST_S and limits.time_s is None and limits.evaluations is None:
             raise UnsupportedError(
@@ -131,7 +131,7 @@ class Choices:
 
 
 def _by_first(choices: Iterable[Strategy], refusals: list[str], search: Callable[[Strategy], Optima]) -> Optima | None:
-    """Return the answer of the first strategy that does not refuse, and this strategy; record other refusals."""
+    """Return the optima of the first strategy that accepts, with its name; None if all add a reason to `refusals`."""
     for chosen in choices:
         try:
             found = search(chosen)
@@ -142,23 +142,23 @@ def _by_first(choices: Iterable[Strategy], refusals: list[str], search: Callable
 
 
 def _has_program(problem: Problem) -> bool:
-    """Whether a problem is a user's integer program, best for solvers, with bounds of completions."""
+    """Return whether a problem is a user's integer program with bounds of completions, which suits MILP solvers."""
     abilities = (Capability.LINEAR, Capability.COMPLETIONS)
     return all(map(problem.can, abilities)) and not problem.can(Capability.COVERAGE)
 
 
 def _climb(run: Run) -> None:
-    """Run heuristics for a first selection if a problem can only evaluate, and has many selections.
+    """Find a first selection by greedy search and VNS if a problem can only evaluate, and has many selections.
 
-    VNS runs as it does alone. It gets the time of the preceding greedy search in addition, and a tenth of the limit,
-    because the same evaluations may take longer the second time, but at most `optsum.system.clock.Limits.grace_s`. If
-    evaluations are so slow that greedy search would not end, VNS has all the time. The rest of the limit repeats VNS
-    from other starts, unless a visit of all selections would end.
+    VNS may exceed the time limit by the time of the greedy search before it and a tenth of the limit, because the same
+    evaluations may take longer the second time, but by at most `optsum.system.clock.Limits.grace_s`. If evaluations
+    are so slow that greedy search would not end, it is left out. While the remaining time is too short for a visit of
+    all selections, VNS is repeated from other starts.
     """
     problem, whole, began = run.problem, run.deadline, run.elapsed
     if problem.can(Capability.COVERAGE):
         return
-    if is_few(problem):  # would all end in time, if each took as long as the empty one?
+    if is_few(problem):  # no heuristics if all selections can be evaluated in time, each as quickly as the empty one
         run.see(())
         if run.evaluation_s * visits_of(problem) < run.remaining_s:
             return
@@ -178,7 +178,8 @@ def _climb(run: Run) -> None:
 def _greedy_ends(run: Run) -> bool:
     """Return whether greedy search would end within the limit, or slightly later if evaluations are quick.
 
-    Its selections are half full on average. The very first evaluations may take far longer than others.
+    The estimate is based on the time of a half-full selection, the average of a greedy search. If evaluations are
+    quick, a second one is timed, because the very first may take far longer.
     """
     size, lengths = run.problem.size, run.problem.lengths
     order = sorted(range(size), key=lengths.__getitem__)
@@ -194,11 +195,11 @@ def _greedy_ends(run: Run) -> bool:
 
 
 def _takes_many(problem: Problem) -> bool:
-    """Whether the value is one varying ratio (precision, F1) that needs many units to be large."""
+    """Return whether the value is one varying ratio (precision, F1) that needs many units to be large."""
     if problem.size <= _MANY or not problem.can(Capability.COVERAGE):
         return False
     instance = problem.coverage
-    if instance.ceilings:  # bounds by features are the looser the more units share what is capped
+    if instance.ceilings:  # bounds by features are looser if more units fit
         most = min(instance.max_length, int(instance.lengths.sum()))
         return not is_whole_text(instance) and most * instance.size > _MANY_CAPPED * int(instance.lengths.sum())
     if instance.constant_denominator or not instance.combination.alone:

@@ -1,17 +1,18 @@
 """Branch and bound: one proven optimum, or all optima as a decision diagram.
 
-Best similarities are searched with few levels at a time, until the optimum is valid for all levels. A truncated
-instance (`optsum.coverage.instance.Facility.truncated`) has at least the value of the full one on every selection, so
-its bound is valid. If its optimum reaches the floors of all tokens, both values are equal there, and it is optimal.
-Otherwise more levels are kept of the tokens whose floors it misses; each round keeps more, so that the process ends.
+An instance of best similarities (`Facility`) is searched with few similarity levels of each token, and with more until
+the optimum is valid for all levels. On every selection, a truncated instance (`Facility.truncated`) has at least the
+value of the full one, so that its bound is valid. If its optimum reaches the floor of every token, the highest level
+that is not kept, both values are equal there, and it is optimal. Otherwise more levels are kept of the tokens whose
+floors it misses; every round keeps more, so that the process ends.
 
 For one optimum of an instance with a constant denominator, levels are added during the search for better sets
 (`Refining`). A search on a truncated instance for sets that reach a target, which rises with each set found
-(`Driver.rising`), may find one that misses floors and has a lower true value. Then more levels are kept, and the search
-continues with the remaining subtrees: finished ones have no set that reaches the target with fewer levels, hence none
-with more. If no subtree remains, nothing reaches the target. Targets descend from the bound in growing steps. The first
-ones are cheap, and sets found there are near the optimum, so that the levels of good selections are known before the
-costly proof.
+(`Driver.rising`), may find a set that misses floors and has a lower true value. Then more levels are kept, and the
+search continues with the remaining subtrees: finished subtrees have no set that reaches the target with fewer levels,
+hence none with more. If no subtree remains, no set reaches the target. Targets descend from the bound in growing steps.
+The first targets are cheap, and sets found there are near the optimum, so that the levels of good selections are known
+before the costly proof.
 """
 
 from __future__ import annotations
@@ -76,11 +77,11 @@ from .objectives.sums import reaching_sum, solve_sum, tightened
 if TYPE_CHECKING:
     from optsum.problem.objective import Extracts
 
-_FEW: Final = 400  # Evaluations without a proof after which a greedy selection is worth its time.
+_FEW: Final = 400  # Evaluations without a proof after which a greedy selection is found.
 
 
 def bounds_itself(problem: Problem) -> bool:
-    """Whether branch and bound has only the problem's own bounds."""
+    """Return whether a problem bounds its own completions and is not in the normal form."""
     return not problem.can(Capability.COVERAGE) and problem.can(Capability.COMPLETIONS)
 
 
@@ -91,15 +92,16 @@ def search_by_own_bound(run: Run) -> None:
         return run.evaluation is not None and not better(bound, run.evaluation.key)
 
     for _ in visit(run, is_hopeless):
-        if run.evaluations > _FEW:  # not after some time: a repeated search visits the same
+        if run.evaluations > _FEW:  # counted, not timed, so that a repeated search visits the same selections
             run.begin()
     run.prove()
 
 
 def visit(run: Run, is_hopeless: Callable[[Key], bool]) -> Iterator[tuple[Selection, Evaluation]]:
-    """Yield each selection that no bound excludes, with its value.
+    """Yield each selection that no bound excludes, with its evaluation.
 
-    Units are decided in the order of their own values, first with a unit, then without it.
+    `is_hopeless`: whether a subtree with this bound can be skipped. The best unit by its value alone is decided first;
+    the branch with a unit comes before the branch without it.
     """
     problem = run.problem
     run.check()
@@ -126,7 +128,7 @@ def visit(run: Run, is_hopeless: Callable[[Key], bool]) -> Iterator[tuple[Select
             run.count(nodes=1)
             wider, rest = tuple(sorted((*chosen, order[place]))), tuple(sorted(order[place + 1 :]))
             without = _tighter(problem, bound, problem.bound(chosen, rest))
-            run.deadline.check()  # a bound of a user's own may take long
+            run.deadline.check()  # a user's own bound may take long
             fits = problem.fits(wider)
             within = _tighter(problem, bound, problem.bound(wider, rest)) if fits else None
             tree.append((chosen, place + 1, without))
@@ -159,12 +161,9 @@ def _tighter(problem: Problem, known: Key, bound: Key | None) -> Key | None:
 
 
 _VISIT_S: Final = 60.0  # Longest visit of all selections (s) that replaces a search of ratios that does not end.
-_NODES_BEFORE: Final = 1_000
-_NODES_A_SECOND: Final = 20_000
-"""Nodes of the search before visiting all selections: a fixed number, and more for each second of the visit."""
-
-_CLIMBED: Final = 20_000_000
-"""Evaluations without joints (a second, at most) that a search with many of them may begin with."""
+_NODES_BEFORE: Final = 1_000  # Nodes of a search before a visit of all selections replaces it.
+_NODES_A_SECOND: Final = 20_000  # Nodes of such a search in addition, for each second of the visit.
+_CLIMBED: Final = 20_000_000  # Largest number of evaluations (a second) in `_climb_without_joints`.
 
 
 @dataclass(frozen=True)
@@ -196,7 +195,9 @@ class BranchAndBound(Strategy):
     def accept(self, problem: Problem) -> None:
         if bounds_itself(problem):
             if self.bound == "knapsack":
-                raise UnsupportedError("The bound knapsack is for texts, and this problem has its own: leave it out.")
+                raise UnsupportedError(
+                    "The bound knapsack is only for texts, and this problem has bounds of its own: leave out --bound."
+                )
             return
         if not problem.can(Capability.COVERAGE):
             raise UnsupportedError(
@@ -208,7 +209,7 @@ class BranchAndBound(Strategy):
             if is_cover(instance):
                 return
             raise UnsupportedError(
-                "branch-and-bound minimizes only lengths of covers (features once, no parents, no vetoes, no side "
+                "branch-and-bound minimizes only lengths of covers (each feature once, no parents, no vetoes, no side "
                 "constraints): use milp."
             )
         if self.bound == "knapsack":
@@ -219,7 +220,7 @@ class BranchAndBound(Strategy):
             raise UnsupportedError(f"branch-and-bound cannot search this problem: {why}; use exhaustive.")
 
     def prepare(self, problem: Problem | None = None) -> None:
-        """Run every kernel that such problems need once, on instances that are not solved at the root."""
+        """Run each kernel that the problem may need once, so that it is compiled, on instances that need a search."""
         if problem is not None and (not problem.can(Capability.COVERAGE) or is_cover(problem.coverage)):
             return
         if self.bound == "knapsack":
@@ -240,9 +241,10 @@ class BranchAndBound(Strategy):
         return None if self.bound == "knapsack" else prove_extracts(extracts)
 
     def search_further(self, run: Run, most: int | None = None) -> bool:
-        """Find one optimum and prove it, if `few_units` has not; raise `Stopped` at a limit of the run.
+        """Find and prove one optimum without `few_units`; raise `Stopped` at a limit of the run.
 
-        `most`: limit of nodes for a search of ratios. The result: whether the optimum is proven within it.
+        `most`: largest number of nodes of a search of ratios. The result is False if this search is given up after
+        `most` nodes, and True if the optimum is proven.
         """
         if bounds_itself(run.problem):
             search_by_own_bound(run)
@@ -346,7 +348,7 @@ class BranchAndBound(Strategy):
 
 
 def _climb_without_joints(run: Run, coverage: Coverage) -> None:
-    """Look for a good selection where joints, which tell little of it, make each evaluation far longer."""
+    """Find a good selection by a heuristic on the instance without joints, whose evaluations are far quicker."""
     problem, left = CoverageProblem.of(coverage.changed(joints=())), run.deadline.left_s / 8
     limits = Limits(evaluations=_CLIMBED, time_s=left if isfinite(left) else None)
     climber = STRATEGIES.create(CLIMBER, {})
@@ -366,11 +368,11 @@ def _shown(problem: Problem, found: Optima) -> Optima:
 
 
 def _bounded(problem: Problem, found: Optima, limits: Limits, deadline: Deadline) -> Optima:
-    """Return an engine's optima, with the bound of the problem if the engine has none."""
+    """Return optima that an engine found, with the root bound of the problem if the engine has no bound."""
     if found.bound is not None:
         return found
     root = problem.root_bound(limits.late(Deadline(0.0), interrupted=deadline.reason == "interrupted"))
-    # With nothing found, a bound must not look like the proof that there is nothing.
+    # Without a selection, a bound of 0 would look like a proof that there is none.
     least = Fraction(found.value) if found else Fraction(1)
     return found if root is None else replace(found, bound=max(least, Fraction(root)))
 
@@ -381,7 +383,7 @@ def _conclude(run: Run, found: Optima, *, given_up: bool = False) -> None:
     for selection in found:
         see(run, selection, Fraction(found.value))
     if found.complete:
-        run.prove()  # before its bound is told: a limit of the gap would end what is done
+        run.prove()  # before the bound is raised, because a limit of the gap would end the finished search
         return
     if found and found.bound is not None:
         run.raise_bound(found.bound)
@@ -390,9 +392,9 @@ def _conclude(run: Run, found: Optima, *, given_up: bool = False) -> None:
 
 
 def _patience(problem: Problem, limits: Limits) -> Limits:
-    """Limit the nodes if a visit of all selections would take little time."""
+    """Return limits with fewer nodes if a visit of all selections, which replaces the search, takes little time."""
     seconds = seconds_of(problem, _VISIT_S)
-    if problem.coverage.joints:  # which no walk by pairs, for which the estimate is, can visit
+    if problem.coverage.joints:  # the estimate is for `Pairs`, which cannot visit joints
         seconds *= Pairs.rate / Flips.rate
     if seconds > _VISIT_S:  # it may be infinite
         return limits
@@ -413,7 +415,7 @@ def _solve_ratios(
     start: Selection | None = None,
     cutoff: Key | None = None,
 ) -> Optima:
-    """Search one ratio by a sequence of programs, and other values by programs that contain all good selections."""
+    """Return the optima of a varying value: one ratio by a sequence of programs, other values by `solve_sum`."""
     if is_whole_text(coverage):
         return solve_whole_text(coverage, limits, deadline, every=every, start=start)
     solve = solve_ratio if _is_one_ratio(coverage) else solve_sum
@@ -421,7 +423,7 @@ def _solve_ratios(
 
 
 def _run_recall() -> None:
-    NodeStore().grow()  # as large searches have it do
+    NodeStore().grow()  # a kernel of large searches only
     for every in (False, True):
         with rehearsal() as deadline:
             solve_recall(_tough(), Limits(nodes=3_000), deadline, every=every)
@@ -466,14 +468,14 @@ def _tough() -> Coverage:
     )
 
 
-LISTED: Final = 2_000_000  # Sets that are evaluated one and all to find how many different values there are.
+LISTED: Final = 2_000_000  # Largest number of sets that are evaluated one by one to count their different values.
 
 
 def near_optima(instance: Coverage, nearness: Nearness, limits: Limits, deadline: Deadline, *, linear: bool) -> Optima:
     """Return all near-optimal selections, for every objective that branch and bound supports.
 
-    First the optimum is proven, which gives the threshold; then all sets that reach it are enumerated, by the engine
-    that enumerates optima, with a lower target.
+    First the optimum is proven, which gives the threshold; then the engine that enumerates optima enumerates all sets
+    that reach the threshold.
     """
     if instance.goal is Sense.MINIMIZE:
         reach = _of_cover(instance, limits, deadline)
@@ -500,9 +502,10 @@ def near_optima(instance: Coverage, nearness: Nearness, limits: Limits, deadline
 
 
 def _best_values(reach: _Reach, wanted: int) -> tuple[Diagram, Fraction, Termination | None]:
-    """Return all selections of the `wanted` best values by one enumeration, and lower ones while values are missing.
+    """Return the selections with the `wanted` best values, the least of these values, and the limit that was reached.
 
-    The first target suffices if every step has a selection; then the distance doubles.
+    One enumeration suffices if some selection attains each possible value; otherwise it is repeated with twice the
+    distance from the optimum.
     """
     instance = reach.instance
     shortest = instance.goal is Sense.MINIMIZE
@@ -528,10 +531,10 @@ def _best_values(reach: _Reach, wanted: int) -> tuple[Diagram, Fraction, Termina
 
 @dataclass(frozen=True)
 class _Reach:
-    """The optimum of an instance, and how to enumerate the sets that reach any other value."""
+    """The optimum of an instance, and a function that enumerates the sets that reach another value."""
 
     instance: Coverage
-    found: Optima  # One of them, or a good set at a limit, if there is any; its values as they are compared.
+    found: Optima  # One optimum, or a good set if a limit was reached, if there is any.
     # Returns all sets that reach a threshold, or some of them and the limit that was reached.
     sets: Callable[[Fraction], tuple[Diagram, Termination | None]]
     statistics: Callable[[], Mapping[str, Any]]
@@ -553,7 +556,7 @@ def _of_recall(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach
 
 
 def _of_ratios(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach:
-    """Return the reach for varying ratios, whose programs depend on the value."""
+    """Return the `_Reach` of varying ratios, whose programs depend on the value to be reached."""
     table = LengthTable(instance) if is_whole_text(instance) else None
     found = _solve_ratios(instance, limits, deadline, every=False)
     budget = Budget(limits, deadline)
@@ -576,7 +579,7 @@ def _of_ratios(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach
 
 
 def _of_cover(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach:
-    """Return the reach for covers: selections that reach every feature, so their engine maximizes reached features."""
+    """Return the `_Reach` of covers; an engine that maximizes the covered features enumerates longer covers."""
     found = enumerate_covers(instance, limits, every=False, should_stop=lambda: deadline.passed)
     budget = Budget(limits, deadline)
     budget.statistics.nodes = found.nodes
@@ -617,12 +620,12 @@ def smallest_fraction(value: Fraction, largest: int) -> Fraction:
     return max(Fraction(p0 + k * p1, q0 + k * q1), Fraction(p1, q1))
 
 
-_PARTS: Final = 16  # Divisor of the gap that gives the first step from the bound downwards.
-_GROWTH: Final = 3  # Ratio of each step to the one before.
+_PARTS: Final = 16  # The first target is 1 / `_PARTS` of the gap below the bound.
+_GROWTH: Final = 3  # Ratio of each step between targets to the one before.
 
 
 class Refining:
-    """A search that finds and proves one optimum of an instance with a constant denominator, a run's whole problem."""
+    """Finds and proves one optimum of a `Facility` with a constant denominator, with levels added during the search."""
 
     def __init__(self, run: Run, facility: Facility) -> None:
         self._run, self._facility = run, facility
@@ -679,7 +682,7 @@ class Refining:
         run.prove()
 
     def _reaches(self, units: tuple[int, ...]) -> bool:
-        """Record a set that reaches the target with few levels; return whether its true value does."""
+        """Record a set that reaches the target with the kept levels; return whether its true value reaches it, too."""
         found = self._run.see(units)
         if not found.feasible:
             raise BackendError(f"branch-and-bound claims that {sorted(units)} is feasible: this is not a valid result.")
@@ -695,19 +698,19 @@ class Refining:
 
     def _bounded(self, upper: int) -> None:
         self._upper = upper if self._upper is None else min(upper, self._upper)
-        # What is found already bounds from below what may be said.
+        # A bound must not be below the value of the best selection found.
         self._run.raise_bound(Fraction(max(self._upper, self._value()), self._full))
 
 
 def search_by_levels(run: Run, facility: Facility, search: Callable[[Run], None]) -> None:
-    """Search an instance of best similarities by calling `search` on truncated ones."""
+    """Find and prove one optimum of an instance of best similarities by calling `search` on truncated instances."""
     kept, rounds = facility.first_kept(), 0
     while True:
         rounds += 1
         left = run.limits.after(run.elapsed, nodes=run.nodes, evaluations=run.evaluations)
         left = replace(left, gap=None, target=None)
         problem = CoverageProblem.of(facility.truncated(kept))
-        # What bounds an instance bounds those with more levels; what is good there is a good beginning here.
+        # A bound with fewer levels is valid with more; a good selection with fewer levels is a good start.
         bound = run.root_bound if run.bound is None else run.bound
         inner = Run(problem, left, run.rng, run.seed, lambda _: run.deadline.reason != "interrupted", bound)
         if run.selection is not None:
@@ -737,10 +740,10 @@ def all_by_levels(
     should_stop: Callable[[], bool] | None,
     enumerate_: Callable[[Problem, Limits, Callable[[], bool] | None], Optima],
 ) -> Optima:
-    """Return all optima, or near-optimal sets, of an instance of best similarities, found on truncated ones.
+    """Return all optima, or near-optimal sets, of an instance of best similarities, found on truncated instances.
 
-    Values are no lower on a truncated instance, so its family contains all optima; if each of its sets reaches all
-    floors, it contains no others.
+    Values are no lower on a truncated instance, so that `enumerate_` finds all optima there; if each set that it finds
+    reaches all floors, it finds no others.
     """
     began, kept, nodes, rounds = clock(), facility.first_kept(every=True), 0, 0
     while True:
@@ -764,12 +767,13 @@ def all_by_levels(
 
 
 def _missed(facility: Facility, floors: IntArray, diagram: Diagram) -> NDArray[np.bool_]:
-    """Return for each token whether a set of a family misses its floor; the empty set has the value 0 anyway."""
+    """Return for each token whether a non-empty set of a diagram misses its floor."""
     tokens = len(floors)
     everything = (1 << tokens) - 1
     below = np.packbits(floors > facility.similar.T, axis=1, bitorder="little")
     outside = [int.from_bytes(row.tobytes(), "little") for row in below]
-    # Bit r of node x: whether a set of its family has no unit that reaches the floor of r; and such a set with units.
+    # Bit r of node x: whether a set of its family has no unit that reaches the floor of token r; the second list is
+    # for non-empty sets only, because the empty set has the value 0 anyway.
     any_set, with_units = [0, everything], [0, 0]
     for unit, without, with_ in diagram.rows[2:]:
         added = any_set[with_] & outside[unit]

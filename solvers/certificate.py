@@ -1,9 +1,9 @@
-"""Bound the optimum for a heuristic: cheaper than the search, and often equal to the optimum.
+"""Bounds of the optimum for heuristic searches, cheaper than an exact search and often equal to the optimum.
 
-If there are few selections, all of them are visited. Otherwise each ratio of the value is maximized separately, by the
-engine with a limited number of nodes; these maxima together bound every value. They are near the optimum if the ratios
-belong to one reference. Ratios of several references are maximal for different selections; their denominators differ
-only by constants, so the engine quickly searches the whole sum.
+If there are few selections, all of them are visited. Otherwise the engine maximizes each ratio of the value separately,
+with a limited number of nodes; these maxima together bound every value. The bound is near the optimum if the ratios
+belong to one reference. Ratios of several references are maximal for different selections; if their denominators differ
+only by constants, the engine searches their sum instead, which is quick.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from .exhaustive.strategy import Exhaustive, is_few
 from .objectives.one_ratio import fits, servable, solve_ratio, solve_recall
 from .objectives.sums import solve_sum
 
-_NODES: Final = 300  # Of the search for the largest value of one ratio.
-_NODES_OF_SUM: Final = 3_000  # Of the search for the largest sum of ratios whose denominators vary alike.
+_NODES: Final = 300  # Largest number of nodes of the search for the largest value of one ratio.
+_NODES_OF_SUM: Final = 3_000  # Largest number of nodes for a sum of ratios whose denominators differ by constants.
 
 
 def prepare(problem: Problem | None = None) -> None:
@@ -40,20 +40,20 @@ def prepare(problem: Problem | None = None) -> None:
 
 
 def certify(problem: Problem, deadline: Deadline) -> Key | None:
-    """Return a limit of all values, proven without floating point.
+    """Return a bound of all values, proven without floating point.
 
-    `deadline`: unfinished parts are replaced by weaker bounds; the result is None if even these take too long.
+    Parts that are unfinished at the deadline have weaker bounds; the result is None if even these take too long.
     """
     if not _serves(problem) or not affordable(problem.coverage, deadline):
         return problem.root_bound(deadline)
     instance = problem.coverage
     if len(instance.joints) > MANY_JOINTS and not instance.single_ratio and not instance.constant_denominator:
-        return problem.root_bound(deadline)  # programs of the engine, of which several are needed, take longer
+        return problem.root_bound(deadline)  # the engine would need several programs, which take longer
     instance = instance.relaxed.merged
     try:
         found = _optimum(instance, deadline)
     except (Stopped, UnsupportedError) as reason:
-        found = None  # linear programs may still say something
+        found = None  # linear programs may still give a bound
         _pass_on(reason, deadline)
     if found is not None:
         return found
@@ -69,7 +69,7 @@ def certify(problem: Problem, deadline: Deadline) -> Key | None:
 def _optimum(instance: Coverage, deadline: Deadline) -> Key | None:
     if deadline.passed:
         return None
-    plain = CoverageProblem.of(instance)  # whatever a subclass does when it evaluates
+    plain = CoverageProblem.of(instance)  # without a subclass's own evaluation
     if is_few(plain):
         limits = Limits(time_s=deadline.left_s if deadline.limited else None)
         run = Run(plain, limits)
@@ -100,7 +100,7 @@ def _alone(instance: Coverage, h: int, most: Sequence[int], deadline: Deadline) 
 
 
 def _largest(part: Coverage, instance: Coverage, h: int, deadline: Deadline) -> Fraction:
-    """Return a bound of one ratio: number `h` of an instance, which is alone in `part`."""
+    """Return a bound of ratio `h` of an instance; `part`: the instance with this ratio only."""
     limits, start = Limits(nodes=_NODES), None
     try:
         if is_linear(part):
@@ -113,7 +113,7 @@ def _largest(part: Coverage, instance: Coverage, h: int, deadline: Deadline) -> 
                 return Fraction(found.value)
             start = Fraction(found.value)
     except (Stopped, UnsupportedError) as reason:
-        _pass_on(reason, deadline)  # linear programs may still say something
+        _pass_on(reason, deadline)  # linear programs may still give a bound
     return single_bound(part, start, deadline)
 
 

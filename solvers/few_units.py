@@ -1,19 +1,20 @@
-r"""One optimum of an instance whose selections have few units, if it is found quickly.
+r"""Search for one optimum of an instance whose selections have few units, with limited work.
 
-This is a depth-first search over the units, with one linear bound for each node.
+The search is depth-first over the units, with one linear bound for each node.
 
 A node is a set of units C and the units that may still join it, the most promising first. With the ratios
 :math:`\lambda_h = T_h / D_h` of the incumbent, a selection is better only if
 
 .. math:: \sum_h w_h \frac{D_0}{D_h} (T_h - \lambda_h D_h) > 0,
 
-where :math:`D_0 / D_h` is 1 for one ratio and a constant for recalls. For two ratios it is within limits that depend on
-the node (`_ends`); the sum is linear in it, hence positive at one of the two ends if it is positive at all. At each end
-it is at most the value of C plus a knapsack of the contributions of units: the present gain in T, because tables are
-concave, minus the least addition to D for any other choices. The knapsack is bounded by a price of the length.
+where :math:`D_0 / D_h` is 1 for one ratio and a constant for recalls. For two ratios :math:`D_0 / D_1` lies between two
+ends that depend on the node (`_ends`). The sum is linear in :math:`D_0 / D_1`, hence positive at one of the ends if it
+is positive at all. At each end the sum is at most the value of C plus a knapsack of the contributions of units: the
+present gain in T, because tables are concave, minus the least addition to D for any other choices. The knapsack is
+bounded by a price of the length.
 
 Sums of two ratios with at most three units, all of the same length, are first searched by a table of the overlap of
-every two units (`search_table`), in whole numbers; this search is used if the best selection is not unique.
+every two units (`search_table`), in whole numbers; the depth-first search follows if the best selection is not unique.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -42,8 +43,9 @@ from optsum.system.clock import Stopped
 from optsum.system.compiled import compiles, is_worth, njit
 
 DONE, HELD, NODES, DEPTH, TOP, BOTTOM, WORK, AGE, BEGUN = range(9)
-"""Places of `FewUnitsState.scalars`: everything is searched; there is an incumbent; nodes; units of the present one;
-numerator and denominator of the incumbent's value; steps; incumbents so far; whether the first node is made.
+"""Places of `FewUnitsState.scalars`: whether everything is searched; whether there is an incumbent; number of nodes;
+depth of the present node; numerator and denominator of the incumbent's value; number of steps; number of incumbents so
+far; whether the first node is made.
 """
 
 COUNT, NEXT, LENGTH, BOUNDED = range(4)  # Rows of `FewUnitsState.place`.
@@ -51,10 +53,10 @@ LEAST, MOST, KIND, CONSTANT, BOUNDED_ABOVE = range(5)  # Places of `FewUnitsInst
 
 
 class FewUnitsInstance(NamedTuple):
-    """The constant data of the walk."""
+    """The constant data of the search."""
 
-    # (5,): minimum and maximum length, how totals make a value (`values`), whether all denominators are constant, and
-    # whether there are ceilings.
+    # (5,): minimum and maximum length, kind of the value (`INTEGER`, `RATIO` or `SUM`), whether all denominators are
+    # constant, and whether there are ceilings.
     rules: IntArray
     # lengths, start, feature, copies, level_start, level, slot, weights: as in `optsum.coverage.instance.Coverage`.
     lengths: IntArray
@@ -65,11 +67,11 @@ class FewUnitsInstance(NamedTuple):
     level: IntArray
     slot: IntArray
     weights: IntArray
-    # column_start, column_unit, column_copies: the units of each feature, and how many copies each has.
+    # column_start, column_unit, column_copies: the units that have each feature, and their numbers of copies.
     column_start: IntArray
     column_unit: IntArray
     column_copies: IntArray
-    least: IntArray  # (totals, units): what a unit adds to a total whatever else is chosen.
+    least: IntArray  # (totals, units): amount that a unit adds to a total whatever else is chosen.
     ceilings: CeilingArrays
 
 
@@ -77,21 +79,21 @@ class FewUnitsState(NamedTuple):
     """The position of the search; row d belongs to the node with d units."""
 
     units: IntArray  # (depths, units): the units that may join, in the order in which they are tried.
-    # (4, depths): how many these are, which is the next, the length so far, and the incumbent's number when they were
-    # bounded.
+    # (4, depths): their number, the place of the next one, the length of the node, and the number of the incumbent for
+    # which they were bounded.
     place: IntArray
     totals: IntArray  # (totals, depths)
-    gains: IntArray  # (depths, totals, units): what each unit adds to each total.
+    gains: IntArray  # (depths, totals, units): amount that each unit would add to each total.
     copies: IntArray  # (features,)
-    # (depths, ends, units + 1): at each end, of which there are two where two denominators vary: what is gained at most
-    # by units from this one.
+    # (depths, ends, units + 1): largest gain of all units from each place on, at each end of D_0 / D_1; there are two
+    # ends if two denominators vary, and one otherwise.
     rest: NDArray[np.float64]
-    reduced: NDArray[np.float64]  # (depths, ends, units): what each unit adds, less the price of its length.
-    base: NDArray[np.float64]  # (depths, ends): what the node is worth, and the price of the length that is left.
-    margin: NDArray[np.float64]  # (depths,): what rounding may do to a bound of the node.
-    best: IntArray  # (depths + 1,): the incumbent: how many units, and which.
+    reduced: NDArray[np.float64]  # (depths, ends, units): gain of each unit minus the price of its length.
+    base: NDArray[np.float64]  # (depths, ends): value of the node plus the price of the length that is left.
+    margin: NDArray[np.float64]  # (depths,): largest rounding error of a bound of the node.
+    best: IntArray  # (depths + 1,): the incumbent: the number of its units, and the units.
     path: IntArray  # (depths,)
-    # held, seen: (totals, 1): its totals, and room for those of another selection.
+    # held, seen: (totals, 1): totals of the incumbent, and of the selection that is being compared with it.
     held: IntArray
     seen: IntArray
     scalars: IntArray  # (9,)
@@ -101,11 +103,11 @@ class FewUnitsState(NamedTuple):
 def begun(
     lengths, start, feature, count, level_start, level, slot, mass, weights, constants, rules, depths, ceilings
 ):  # fmt: skip
-    """Return an instance, the state before its first node, and 1 if all products of values fit 64 bits.
+    """Return an instance, the state before its first node, and 1 if all products of values fit into 64 bits.
 
-    Otherwise the last is 2 if products may not fit, by a quick test, and 0 if sums do not, or if a ratio is over
-    nothing whatever is chosen, so that no node would have a bound. `constants`: of the totals that are searched.
-    `depths`: one more than the units that fit, and the node without any.
+    The last result is 2 if, by a quick test, products may not fit, and 0 if sums may not fit, or if a denominator is 0
+    for every selection, so that no node would have a bound. `constants`: constants of the totals that are searched.
+    `depths`: 2 more than the largest number of units that fit.
     """
     units, totals = len(lengths), len(constants)
     column_start = np.zeros(len(slot) + 1, np.int64)
@@ -114,7 +116,7 @@ def begun(
     for one in range(len(slot)):
         column_start[one + 1] += column_start[one]
     column_unit, column_copies = np.empty(len(feature), np.int64), np.empty(len(feature), np.int64)
-    # What each unit adds to each total, alone, and whatever else is chosen; the sum of the former for each total.
+    # Amounts that each unit adds to each total alone (gains), and whatever else is chosen (least); sums of the gains.
     gains, least = np.empty((depths, totals, units), np.int64), np.empty((totals, units), np.int64)
     reach, sums, most = np.zeros(totals, np.float64), 0.0, 0
     free = column_start.copy()
@@ -137,7 +139,7 @@ def begun(
         sums += lengths[unit]
     for value in level:
         most = max(most, value)
-    # In floating point, because whole numbers of kernels wrap; as if each unit added its whole value.
+    # In floating point, because integers of kernels wrap around; as if each unit added all that it adds alone.
     fits = 0 if sums + float(most) * len(feature) >= _LARGEST else 1
     top, bottoms, shares = 0.0, 1.0, 0
     for total in range(totals):
@@ -168,15 +170,17 @@ def begun(
     return fixed, walk, fits
 
 
+# Margins above the rounding errors of a sum, relative to the sum of its absolute terms: once, and for each term.
 _ROUNDING: Final = 1e-12
-_OF_SUMS: Final = 2.3e-16  # Above what rounding does to a sum, relative to its terms; the latter for each of them.
+_OF_SUMS: Final = 2.3e-16
 
 
 @njit(cache=True)
 def _surely(gain, least, share):
-    """Return the average gain of units added to a total, if each has at least a `share` of them.
+    """Return a unit's part of a lower bound of the amount that all joining units together add to a total.
 
-    Features of single units count fully; of the others, as many as the unit with most of them has.
+    `gain`: the amount that the unit adds alone; `least`: the part of it that no other unit adds. Of other amounts,
+    joining units together add at least the largest, hence the average; `share`: 1 / largest number of joining units.
     """
     return least + (gain - least) * share
 
@@ -192,12 +196,12 @@ def _more(fixed, walk, depth):
 
 @njit(cache=True)
 def _ends(fixed, walk, depth, share):
-    """Return the limits of D_0 / D_1 for all selections reached by the next units of a node."""
+    """Return a lower and an upper limit of D_0 / D_1 for all selections that the next units of a node can make."""
     count, left = walk.place[COUNT, depth], fixed.rules[MOST] - walk.place[LENGTH, depth]
     bottom0, bottom1 = walk.totals[1, depth], walk.totals[3, depth]
-    most0, most1 = 0.0, 0.0  # what is added at most, by all units and by the densest
-    dense0, dense1 = 0.0, 0.0
-    largest, smallest = 0.0, np.inf  # the unit's own share of D_0 against D_1
+    most0, most1 = 0.0, 0.0  # largest addition of all units together
+    dense0, dense1 = 0.0, 0.0  # largest addition of a unit by its length
+    largest, smallest = 0.0, np.inf  # limits of a unit's addition to D_0, divided by its addition to D_1
     endless = False
     for number in range(walk.place[NEXT, depth], count):
         unit = walk.units[depth, number]
@@ -234,7 +238,7 @@ def _ends(fixed, walk, depth, share):
 
 @njit(cache=True)
 def bound(fixed, walk, depth):
-    """Order the next units of a node, and bound their possible gain."""
+    """Sort the next units of a node by their promise, and compute the bounds of the node and of each unit."""
     kind, weights, totals, gains = fixed.rules[KIND], fixed.weights, walk.totals, walk.gains[depth]
     units, begin, count = walk.units[depth], walk.place[NEXT, depth], walk.place[COUNT, depth]
     left = fixed.rules[MOST] - walk.place[LENGTH, depth]
@@ -314,7 +318,7 @@ def _price(units, reduced, lengths, begin, count, left):
 
 @njit(cache=True)
 def least_of(fixed, walk):
-    """Return the value that the bound of a subtree must reach if it holds a better selection than the incumbent."""
+    """Return the value that the bound of a subtree reaches if the subtree has a better selection than the incumbent."""
     scalars, kind = walk.scalars, fixed.rules[KIND]
     if scalars[HELD] == 0:
         return -np.inf
@@ -341,7 +345,7 @@ def _hold(fixed, walk, depth):
                 units[place] = units[place - 1]
                 place -= 1
             units[place] = unit
-        # By an array that lies in one piece, as others give it: a column would be compiled for by itself.
+        # By a contiguous array, as other callers pass: for a column `correct` would be compiled again.
         totals = fixed.ceilings.totals
         for total in range(len(totals)):
             totals[total] = walk.seen[total, 0]
@@ -389,7 +393,7 @@ def _descend(fixed, walk, depth, number):
         if was < last and kept:
             walk.scalars[WORK] += fixed.column_start[one + 1] - fixed.column_start[one]
             total = fixed.slot[one]
-            if last - first == 1:  # most features count once, and lose all with their first copy
+            if last - first == 1:  # most features count once, and add nothing after their first copy
                 lost = fixed.level[last] - fixed.level[first]
                 for place in range(fixed.column_start[one], fixed.column_start[one + 1]):
                     walk.gains[below, total, fixed.column_unit[place]] -= lost
@@ -405,7 +409,7 @@ def _descend(fixed, walk, depth, number):
 
 @njit(cache=True)
 def _begin(fixed, walk):
-    """Make the node without units, from units that are roughly in the order of trial."""
+    """Make the first node, whose units may be sorted roughly by their promise beforehand."""
     kept = 0
     for number in range(walk.units.shape[1]):
         unit = walk.units[0, number]
@@ -419,7 +423,7 @@ def _begin(fixed, walk):
 
 @njit(cache=True)
 def advance(fixed: Any, walk: Any, nodes: int, work: int) -> None:
-    """Continue until `nodes` more nodes are made, `work` steps are done in total, or everything is searched."""
+    """Continue the search until `nodes` more nodes are made, `work` steps are done in total, or nothing is left."""
     if not walk.scalars[BEGUN]:
         _begin(fixed, walk)
     low = fixed.rules[LEAST]
@@ -457,38 +461,36 @@ def advance(fixed: Any, walk: Any, nodes: int, work: int) -> None:
     scalars[DEPTH] = depth
 
 
-_ROOM: Final = 1_000_000  # Numbers that the nodes on the way may hold together.
-_STRIDE: Final = 2_000  # Nodes after which somebody is asked whether to go on.
+_ROOM: Final = 1_000_000  # Largest number of integers in the state of the search.
+_STRIDE: Final = 2_000  # Number of nodes between two checks of the limits.
 _WORK: Final = {INTEGER: 80_000, RATIO: 300_000, SUM: 12_000_000}
 """Number of steps, of some nanoseconds each, after which other searches are better."""
 
-_LINEAR_WORK: Final = 650_000  # The same for sums of recalls.
+_LINEAR_WORK: Final = 650_000  # Number of such steps for sums of recalls.
 _FEW_UNITS: Final = (80, 80, 80, 80, 80, 25, 8, 3)
-"""Factor of the allowed work for other sums, by the number of units that fit, because other searches take seconds
-there.
-"""
+"""Factors of the work allowed for other sums if 0, 1, ... units fit, because other searches take seconds for them."""
 
-_SLICE: Final = 200_000  # Steps after which somebody is asked, too, as nodes of many units take long.
-_BOUNDS: Final = 4  # Number of bounds of the first node that the work must allow.
-_LARGEST: Final = 2**61  # Sums beyond it are not for 64 bits.
-_SORTED: Final = 64  # Number of units up to which the first node sorts them by itself.
+_SLICE: Final = 200_000  # Number of steps between two checks of the limits, because nodes of many units take long.
+_BOUNDS: Final = 4  # The allowed work must suffice for this many bounds of the first node.
+_LARGEST: Final = 2**61  # Sums from this size on are not trusted to 64 bits.
+_SORTED: Final = 64  # Largest number of units that the first node sorts itself; more are sorted beforehand.
 _DEEPEST: Final = 30  # Depth above which recall goes to the general engine, which is fast for it.
 
 
 class Found(NamedTuple):
-    """The result of a search."""
+    """The result of `search_few_units`."""
 
     selection: tuple[int, ...] | None
-    key: Fraction  # Its value, as values are compared.
-    done: bool  # Whether nothing is better.
+    key: Fraction  # Value of the selection, as values are compared.
+    done: bool  # Whether the selection is proven optimal.
     nodes: int
-    stopped: Stopped | None  # Why it was not gone on with.
+    stopped: Stopped | None  # Reason if `check` stopped the search.
 
 
 def search_few_units(
     instance: Coverage, check: Callable[[], object], node_limit: int | None = None, *, work: int | None = None
 ) -> Found | None:
-    """Search an instance; None if it is not supported here."""
+    """Search for one optimum with limited work; None if it is not supported. `check`: raises `Stopped` at a limit."""
     instance = instance.merged if len(instance.weights) > 1 else instance
     several = not instance.singletons or instance.rows or isinstance(instance, Facility)
     if several or instance.goal is not Sense.MAXIMIZE or not instance.combination.adds:
@@ -504,10 +506,10 @@ def search_few_units(
     if work is None:
         work = _LINEAR_WORK if kind == SUM and not varies else _WORK[kind]
     if (varies and totals > 4) or _BOUNDS * units * (2 + 3 * ends * max(1, totals // 2)) > work:
-        return None  # before lengths are sorted, of which there may be many
+        return None  # tested before the lengths are sorted, because there may be many
     lengths = kernel_array(instance.lengths)
     ascending = np.sort(lengths)
-    depths = 2 + int(ascending.cumsum().searchsorted(instance.max_length, "right"))  # of the shortest so many fit
+    depths = 2 + int(ascending.cumsum().searchsorted(instance.max_length, "right"))  # 2 + number of units that fit
     if depths * units * (totals + 5) > _ROOM or (integer and depths > _DEEPEST):
         return None
     if not limited and kind == SUM and varies and depths - 2 < len(_FEW_UNITS):
@@ -544,15 +546,16 @@ def search_few_units(
     return Found(selection, Fraction(int(scalars[TOP]), max(1, bottom)), bool(scalars[DONE]), nodes, stopped)
 
 
-# Selections of at most three units: what each two have in common is in a table.
+# Search of selections of at most three units, by a table of the features that any two units have in common.
 
-_LANE: Final = 16  # Bits of each of the four totals that are packed into one number.
-_IN_LANE: Final = 2**15  # Above what totals are that products of four of them fit.
-_MOST_OF_TABLE: Final = 2048  # Units whose table is not too large.
-_TABLE_WORK: Final = 20_000_000  # Steps, of a nanosecond or so, after which a topic by itself is searched otherwise.
+_LANE: Final = 16  # Number of bits of each of the four totals that are packed into one number.
+_IN_LANE: Final = 2**15  # Totals below this are so small that products of four of them fit into 64 bits.
+_MOST_OF_TABLE: Final = 2048  # Largest number of units of a table.
+_TABLE_WORK: Final = 20_000_000  # Number of steps (about 1 ns each) after which the depth-first search follows.
 _TOP, _BOTTOM, _FIRST, _TIED, _PACKED, _NODES, _STEPS, _STAMP = 0, 1, 2, 5, 6, 7, 8, 9
-"""Places of the record of `_hold_few`: the value; three units, with missing ones -1 and first; whether another
-selection is as good; the totals; nodes; steps; the last number used to mark features.
+"""Places of the record of the best selection: numerator and denominator of the value; three units (missing ones are -1,
+and first); whether another selection is as good; packed totals; number of nodes; number of steps; the last number used
+to mark features.
 """
 
 
@@ -577,7 +580,7 @@ def _value(packed):
 
 @njit(cache=True)
 def _corrected(packed, ceilings, order, one, two, three):
-    """Return the true totals of units, given those that features say; missing units are -1 and first."""
+    """Return the packed totals of three units, corrected by ceilings; `packed`: the totals by features alone."""
     count = np.int64(0)
     for place in (one, two, three):
         if place >= 0:
@@ -597,7 +600,7 @@ def _corrected(packed, ceilings, order, one, two, three):
     return made
 
 
-# Inlined, as a call counts the references of all arrays of the ceilings, and most selections are not as good.
+# Inlined and tested first, because most selections are worse, and each call of `_hold_few` counts references of arrays.
 @njit(cache=True, inline="always")
 def _may_hold(best, packed):
     top, bottom = _value(packed)
@@ -629,7 +632,7 @@ def _worth(steps, first, last, copies):
 
 @njit(cache=True, inline="always")
 def _add_third(one, two, begin, packed, own, table, units, tables, order, mark, held, ceilings, best):
-    """Let each unit from `begin` join two others, whose totals are `packed`."""
+    """Evaluate two units, whose totals are `packed`, with each third unit from `begin` on, and record the best."""
     start, feature, copies = units
     step_start, steps = tables
     top0, bottom0, top1, bottom1 = _lanes(packed)
@@ -640,7 +643,8 @@ def _add_third(one, two, begin, packed, own, table, units, tables, order, mark, 
     for unit in range(begin, len(own)):
         if unit in (one, two):
             continue
-        # Of what a unit adds nothing counts that one of the two has. What both have is at most what each pair has.
+        # A bound: features that the unit shares with one of the two add nothing; those that all three share are
+        # subtracted twice, and are at most those that any two share.
         new, left, right = own[unit], table[one, unit], table[two, unit]
         new0, less0, new1, less1 = _lanes(new)
         left0, left2, left1, left3 = _lanes(left)
@@ -685,12 +689,13 @@ def search_table(
 ) -> Any:  # fmt: skip
     """Search for the best sum of two ratios of at most three units.
 
-    `start`, `feature`, `copies`: the features of each unit, in turn. `step_start`, `steps`: contributions of each
-    number of copies of a feature to the four totals, packed; more copies than listed contribute no more, and features
-    of denominators count once. `mass` (units,): further contributions of each unit, packed. `constants` (4,): the
-    totals without units, denominators above 0. `ceilings`: there are none if they have no room for totals. `low`,
-    `high`: limits of the number of units. `work`: limit of steps. The result: the best selection and its totals, packed
-    (10,); and 1 if all others are worse, 0 if another is as good or totals are too large, -1 if there was more work.
+    `start`, `feature`, `copies`: the features of each unit, one unit after another. `step_start`, `steps`: packed
+    contributions of each number of copies of a feature to the four totals; more copies than listed contribute no more,
+    and features of denominators count once. `mass` (units,): packed further contributions of each unit. `constants`
+    (4,): the totals of the empty selection, with denominators above 0. `ceilings`: arrays without room for totals mean
+    no ceilings. `low`, `high`: limits of the number of units. `work`: limit of steps. The result: the record of the
+    best selection (10,); and 1 if all other selections are worse, 0 if another is as good or totals are too large, -1
+    if the limit of steps was reached.
     """
     units, base = len(start) - 1, _pack(constants)
     best = np.zeros(10, np.int64)
@@ -713,7 +718,7 @@ def search_table(
     for total in range(4):
         if constants[total] + 3 * largest[total] >= _IN_LANE:
             return best, 0
-    # Units by their own values, and what each two of them have in common.
+    # Sort the units by their own values, and tabulate the contributions that any two of them have in common.
     for one in range(len(step_start) - 1):
         column_start[one + 1] += column_start[one]
     own, free = np.empty(units, np.int64), column_start.copy()
@@ -750,7 +755,7 @@ def search_table(
         for unit in range(units):
             if _may_hold(best, base + own[unit]):
                 _hold_few(best, base + own[unit], ceilings, order, none, none, unit)
-    # First with the best one, for a start.
+    # The best pair with the best unit comes first, for a good incumbent.
     if high >= 2 and units >= 2:
         first, second, top, bottom = np.int64(0), np.int64(1), np.int64(-1), np.int64(1)
         for unit in range(1, units):
@@ -775,7 +780,7 @@ def search_table(
                 top0, bottom0, top1, bottom1 = _lanes(packed)
                 top0, top1 = top0 + gain0[two + 1], top1 + gain1[two + 1]
                 if (top0 * bottom1 + top1 * bottom0) * best[_BOTTOM] < best[_TOP] * (bottom0 * bottom1):
-                    continue  # nor are the two better by themselves
+                    continue  # the two alone are no better, either
                 if low <= 2 and _may_hold(best, packed):
                     _hold_few(best, packed, ceilings, order, none, one, two)
                 if high >= 3:
@@ -786,7 +791,7 @@ def search_table(
                 return best, -1
     if best[_TOP] < 0 or best[_TIED]:
         return best, 0
-    # Evaluated afresh, by the definition.
+    # Check the best selection: evaluate it again by the definition.
     packed = base
     best[_STAMP] += 1
     for place in range(_FIRST, _FIRST + 3):
@@ -810,7 +815,7 @@ def search_table(
 
 @njit(cache=True)
 def packed_tables(level, level_start, slot, mass):
-    """Return levels, and what units add besides, packed by the totals that they feed; empty if some are too large."""
+    """Return levels and masses, packed by the totals that they feed; the levels are empty if numbers are too large."""
     steps, added = np.empty(len(level), np.int64), np.zeros(mass.shape[1], np.int64)
     for one in range(len(slot)):
         for place in range(level_start[one], level_start[one + 1]):
@@ -826,7 +831,7 @@ def packed_tables(level, level_start, slot, mass):
 
 
 def _by_table(instance: Coverage, lengths: IntArray) -> Found | None:
-    """Search an instance by `search_table`; None if it is not supported there, or another selection is as good."""
+    """Search an instance by `search_table`; return None if this does not prove a unique optimum."""
     made, low, high = len(instance.constants) // 2, instance.min_length, instance.max_length
     if high > 3 or made > 2 or instance.size > _MOST_OF_TABLE or set(instance.weights) != {1} or (lengths != 1).any():
         return None
@@ -846,20 +851,12 @@ def _by_table(instance: Coverage, lengths: IntArray) -> Found | None:
     return Found(tuple(chosen[: found[0]].tolist()), key, True, int(found[2]), None)
 
 
-# Extracts of several topics, of which each is made and searched by compiled code before the next.
+# Joint search of extracts of several topics: compiled code makes and searches the instance of each topic in turn.
 
-MOST_UNITS: Final = 256
-"""Largest number of units of a topic that is searched together with others; larger ones take too long to gain from it.
-"""
-
-MOST_CHOSEN: Final = 128
-"""Largest number of units of a selection found in a joint search."""
-
-_TOGETHER_WORK: Final = 1_000_000
-"""Limit of steps for a topic in a joint search: some milliseconds, so that signals are handled between two calls."""
-
-_COMMON: Final = 2**50
-"""As in `optsum.problem.objective`: a larger common denominator leaves too little room in 64 bits."""
+MOST_UNITS: Final = 256  # Largest number of units of a topic in a joint search, which saves little for larger ones.
+MOST_CHOSEN: Final = 128  # Largest number of units of a selection found in a joint search.
+_TOGETHER_WORK: Final = 1_000_000  # Limit of steps (some milliseconds) for a topic, so that Ctrl-C is handled in time.
+_COMMON: Final = 2**50  # Largest common denominator with enough room in 64 bits, as in `optsum.problem.objective`.
 
 
 @njit(cache=True)
@@ -867,11 +864,11 @@ def search_extracts(
     ids: Any, start: Any, words: Any, different: Any, sentences: Any, bounds: Any, first_bound: Any, coded: Any,
     form: Any, scored: Any, ceilings: Any,
 ) -> Any:  # fmt: skip
-    """Search several topics, one after another, if that proves the optimum quickly.
+    """Search several topics one after another, each with limited work.
 
-    The arguments are those of `optsum.problem.objective.Extracts` and its tokens, and empty arrays of ceilings. The
-    result for each topic: the number of units of the optimum (-1 if it is not proven), its length, and the nodes of the
-    search; its sentence numbers; numerator and denominator of each ratio; and its scores from
+    The arguments are the fields of `optsum.problem.objective.Extracts` and of its tokens, and empty arrays of ceilings.
+    The result for each topic: the number of units of the optimum (-1 if it is not proven), its length, and the number
+    of nodes of the search; its sentence numbers; numerator and denominator of each ratio; and its scores from
     `optsum.metrics.kernels.official_hits`.
     """
     topics = len(sentences)
@@ -906,10 +903,10 @@ def search_extracts(
 
 @njit(cache=True)
 def _search_extract(tokens, begin, words, different, bounds, coded, form, ceilings, found, chosen, all_totals):
-    """Make the instance of one topic and search it; `found` is unchanged if that proves nothing."""
+    """Make the instance of one topic and search it; `found` is unchanged if no optimum is proven."""
     max_length, min_length, in_words, measure, distinct, mean, unmatched, overlong, apart = form
     references, parts = len(bounds) - 1, len(coded)
-    # Rows of what is clipped by itself, references or their sentences, and behind them the sentences to extract.
+    # Rows: the texts that are clipped separately (references or their sentences), then the sentences to extract.
     own = bounds[-1] if apart else references
     owner, row_start = np.empty(own, np.int64), np.empty(own + 1 + len(words), np.int64)
     for reference in range(references):
@@ -967,7 +964,7 @@ def _search_extract(tokens, begin, words, different, bounds, coded, form, ceilin
         made = 1
     if made > 2:
         return
-    # Of K ratios in G groups: the sum of T / D, by K, is the sum of (G T) / (K D), by G.
+    # The mean of K ratios T / D is the mean over their G groups of the ratios (G * sum of T) / (K D).
     above, below = (1, 1) if recall else (made, ratios)
     while above > 1 and below % above == 0:
         above, below = 1, below // above
@@ -976,7 +973,7 @@ def _search_extract(tokens, begin, words, different, bounds, coded, form, ceilin
     held, weights = np.empty(parts * own, np.int64), np.empty(parts * own, np.int64)
     constants, mass = np.zeros(2 * made, np.int64), np.zeros((2 * made, count), np.int64)
     gains, feeds = np.zeros(own, np.int64), np.zeros(own, np.int64)
-    longest = own < 0  # not yet, said without a literal, for which `_search_instance` would be compiled once more
+    longest = own < 0  # False, but no literal, for which `_search_instance` would be compiled again
     filled, cover = 0, 0
     for ratio in range(every):
         part = ratio // references if mean and not recall else ratio
@@ -1018,7 +1015,7 @@ def _search_extract(tokens, begin, words, different, bounds, coded, form, ceilin
     one = 0
     for cover in range(len(features)):
         if cover_all and cover % 2 and features[cover] == 0:
-            return  # a denominator that nothing adds to
+            return  # no unit adds to a denominator
         for _ in range(features[cover]):
             slot[one] = slots[cover]
             one += 1
@@ -1049,9 +1046,9 @@ def _search_extract(tokens, begin, words, different, bounds, coded, form, ceilin
 
 @njit(cache=True)
 def _merged(denominators, totals, units, references, mean, measure, apart):
-    """Return a number for each ratio, the same if the denominators are (`Coverage.merged`), and how many there are.
+    """Return the number of each ratio's group, and how many groups there are.
 
-    `apart`: whether each ratio has one of its own.
+    Ratios with the same denominator make a group (`Coverage.merged`), unless `apart` makes each ratio a group.
     """
     group, groups = np.empty(len(denominators), np.int64), 0
     for ratio in range(len(denominators)):
@@ -1075,19 +1072,19 @@ def _with_subsequences(
 ):  # fmt: skip
     """Add the common subsequences of sentences to an instance, as `optsum.problem.objective.Ratios` does.
 
-    `units`: the numbers of the sentences. `gains`, `feeds` (references,): what a hit in each reference is worth, and
-    which total it feeds. `totals`: how many are searched. `none`: the arrays of no ceilings.
+    `units`: the numbers of the sentences. `gains`, `feeds` (references,): gain of a hit in each reference, and the
+    total that it feeds. `totals`: number of totals that are searched. `none`: the arrays of no ceilings.
     """
     size, end, features = len(units), begin[bounds[-1]], len(slot)
     covered = covered_positions(tokens, begin, bounds[-1], different)
-    feature_of = np.full(end, -1, np.int64)  # of each position that some unit covers
+    feature_of = np.full(end, -1, np.int64)  # the feature of each position that some unit covers
     entries = len(feature)
     for unit in units:
         for place in range(end):
             if covered[unit, place]:
                 feature_of[place] = 0
                 entries += 1
-    # Positions of a token that lie in several sentences of a reference: its copies may be fewer.
+    # Group the positions of a token in several sentences of a reference, because its copies may be fewer than its hits.
     group, rank = np.full(end, -1, np.int64), np.empty(end, np.int64)
     seen, apart = np.full(different, -1, np.int64), np.full(different, -1, np.int64)
     group_of, times = np.full(different, -1, np.int64), np.zeros(different, np.int64)
@@ -1169,9 +1166,9 @@ def _search_extract_by_table(
     first, keys, totals, kinds, denominators, units, references, mean, measure, high, low, none, found, chosen,
     all_totals,
 ):  # fmt: skip
-    """Search one topic whose n-grams count once by `search_table`, and return its result.
+    """Search a topic whose n-grams count once by `search_table`, and return the state of this search.
 
-    Numerator and denominator share the n-grams of a metric. `none`: the arrays of no ceilings.
+    Numerator and denominator share the n-grams of a metric as features. `none`: the arrays of no ceilings.
     """
     ratios, parts, rows = len(denominators), len(kinds), totals.shape[1]
     offset = np.zeros(parts + 1, np.int64)
@@ -1206,7 +1203,7 @@ def _search_extract_by_table(
         for unit in units:
             some = some or totals[part, unit] > 0
         if not some:
-            return 0  # a denominator that nothing adds to
+            return 0  # no unit adds to a denominator
     best, state = search_table(
         start, feature[:filled], np.ones(filled, np.int64), step_start, steps, np.zeros(len(units), np.int64),
         constants, none, low, high, np.int64(_TOGETHER_WORK),
@@ -1218,7 +1215,7 @@ def _search_extract_by_table(
 
 @njit(cache=True)
 def _take_found(best, totals, found, chosen, all_totals):
-    """Write down what `search_table` has found, and the numbers of its units, ascending."""
+    """Copy the totals, the units in ascending order and the number of nodes from a record of `search_table`."""
     packed, count = best[_PACKED], 0
     for total in range(totals):
         all_totals[total] = (packed >> (_LANE * total)) & 0xFFFF
@@ -1238,7 +1235,7 @@ def _search_instance_by_table(
     start, feature, number, level_start, level, slot, constants, mass, low, high, ceilings, work, found, chosen,
     all_totals,
 ):  # fmt: skip
-    """Search one instance by `search_table`, and return its state: above 0 if the optimum is proven."""
+    """Search an instance by `search_table`, and return the state of this search: above 0 if the optimum is proven."""
     all_constants = np.array([0, 1, 0, 1], np.int64)
     for total in range(len(constants)):
         all_constants[total] = constants[total]
@@ -1260,7 +1257,7 @@ def _search_instance(
     lengths, start, feature, number, level_start, level, slot, constants, mass, low, high, integer, bounded, ceilings,
     found, chosen, all_totals,
 ):  # fmt: skip
-    """Search one instance by the rules of `search_few_units`, which explains unsupported cases."""
+    """Search an instance as `search_few_units` does; `found` is unchanged if no optimum is proven."""
     units, made = len(lengths), len(constants) // 2
     totals = 1 if integer else 2 * made
     kind = INTEGER if integer else RATIO if made == 1 else SUM
@@ -1303,7 +1300,7 @@ def _search_instance(
             chosen[at] = chosen[at - 1]
             at -= 1
         chosen[at] = unit
-    # Evaluated afresh, by the definition.
+    # Check the optimum: evaluate it again by the definition.
     copies = np.zeros(len(slot), np.int64)
     again = constants.copy()
     length = np.int64(0)
@@ -1349,7 +1346,7 @@ def _order(order, gains, lengths):
 
 
 def see(run: Run, selection: Selection, claimed: Fraction) -> None:
-    """Report a selection found by branch and bound to a run."""
+    """Report a selection found by branch and bound to a run; raise `BackendError` if it is not as good as claimed."""
     seen = run.see(selection)
     if seen.violation or seen.key != claimed:
         raise BackendError(
@@ -1358,10 +1355,10 @@ def see(run: Run, selection: Selection, claimed: Fraction) -> None:
 
 
 def serve(run: Run, coverage: Coverage | None = None) -> bool:
-    """Search for a while if selections have few units; return whether the optimum is proven."""
+    """Search a run's instance (or `coverage`) for a while if selections have few units; return whether it is proven."""
     coverage = coverage or run.problem.coverage
     if coverage.ceilings:
-        from .objectives.one_ratio import is_whole_text  # with all of the engine, which few such problems need
+        from .objectives.one_ratio import is_whole_text  # imports the engine, which few of these problems need
 
         if is_whole_text(coverage.merged):
             return False
@@ -1383,14 +1380,14 @@ def serve(run: Run, coverage: Coverage | None = None) -> bool:
 
 @compiles
 def prepare_few_units() -> None:
-    from .engine.driver import rehearsal  # where kernels are compiled, the engine is there too
+    from .engine.driver import rehearsal  # imports the engine, which is needed anyway if kernels are compiled
 
     with rehearsal() as deadline:
         search_few_units(two_ratios(), deadline.check)
 
 
 def two_ratios() -> Coverage:
-    """Return an instance of 14 units, with two ratios and a feature that a denominator counts."""
+    """Return an instance of 14 units for preparation, with two ratios and features that denominators count."""
     units = range(14)
     copies = [{(5 * unit + 3 * step) % 9: 1 for step in range(3)} | {9 + unit % 4: 1} for unit in units]
     return Coverage.of(
@@ -1407,7 +1404,7 @@ def two_ratios() -> Coverage:
 
 
 def prove_extracts(extracts: Extracts) -> Extracts | None:
-    """Search several topics; None while its code is not compiled."""
+    """Search several topics together; return None while this is not worth the compilation."""
     lost_s = _LOST_S * (len(extracts.first_bound) - 1)
     given = (
         *extracts.tokens, extracts.bounds, extracts.first_bound, extracts.coded, extracts.form, extracts.scored,
@@ -1416,5 +1413,4 @@ def prove_extracts(extracts: Extracts) -> Extracts | None:
     return replace(extracts, answers=search_extracts(*given)) if is_worth(search_extracts, lost_s, *given) else None
 
 
-_LOST_S: Final = 0.0005
-"""Additional seconds of a topic that is searched separately."""
+_LOST_S: Final = 0.0005  # Seconds that a topic takes longer if it is searched separately.

@@ -1,11 +1,11 @@
-"""The MILP strategy: any backend solves the integer program, and all its claims are checked.
+"""The MILP strategy: any backend solves the integer program, and its claims are checked.
 
 Each answer is compared with known values and bounds, and with `--verify` proven again. A refuted claim is an error,
 never a result. A consistent error, such as a good selection claimed to be optimal, is found only by `verify`.
 
-One ratio is maximized by a short sequence of programs (Dinkelbach 1967). For sums of ratios, `optsum.program.surrogate`
-has linear programs that contain all better selections, one for each corner of a box of denominators; boxes with coarse
-programs are split, and a solver maximizes over the selections of boxes that relaxations leave open.
+One ratio is maximized by a short sequence of programs (Dinkelbach 1967). For means of several ratios,
+`optsum.program.surrogate` makes linear programs that contain all better selections, one for each corner of a box of
+denominators; boxes with coarse programs are split, and a solver searches the boxes that relaxations leave open.
 """
 
 from __future__ import annotations
@@ -35,17 +35,15 @@ from .branch_and_bound import BranchAndBound, search_by_levels
 from .objectives.one_ratio import dinkelbach
 from .objectives.sums import Bound, Part, RatioRows, Side, rows_of_box, search_parts
 
-_TOLERANCE: Final = 1e-6  # Absolute error that is allowed to a solver's integer objective and to its bound.
-RELATIVE: Final = 1e-9
-"""Allowed relative error if it is larger, for objectives over a large common denominator."""
-
-_TRIED: Final = 64  # Selections next to an optimum that are tried; each costs as much as one evaluation.
-_ANY: Final = 1e9  # A relative gap from which on a solver may call an answer of 0 optimal.
-_COUNTS: Final = 1e-4  # A solver's gap below 1, and as much as this, may be rounded to 1.
+_TOLERANCE: Final = 1e-6  # Absolute error that is allowed in a solver's integer objective and bound.
+RELATIVE: Final = 1e-9  # Relative error that is allowed if it is larger, as for a large common denominator.
+_TRIED: Final = 64  # Largest number of neighbours of a claimed optimum that are evaluated.
+_ANY: Final = 1e9  # Relative gap from which a solver may call even a selection of value 0 optimal.
+_COUNTS: Final = 1e-4  # Slack from which a bound that is rounded to an integer may differ by 1 more.
 
 
 def slack_of(value: float) -> float:
-    """Return the possible error of a solver's number."""
+    """Return the largest error of a solver's number that is allowed."""
     return max(_TOLERANCE, RELATIVE * abs(value))
 
 
@@ -53,13 +51,15 @@ def slack_of(value: float) -> float:
 class Verdict:
     """Conclusions from a solver's answer."""
 
-    bound: int | None = None  # Of the program's objective.
-    proven: bool = False  # Whether its selection is optimal, or if it has none, nothing is feasible.
-    within_gap: bool = False  # Whether it is called optimal and is so within a gap only.
+    bound: int | None = None  # Bound of the program's objective, if it is known.
+    proven: bool = False  # Whether the answer's selection is optimal; without one, whether nothing is feasible.
+    within_gap: bool = False  # Whether the claimed optimum is known to be optimal only within the gap.
 
 
 @dataclass(frozen=True, slots=True)
 class _Court:
+    """Compares an answer of the solver `name` with known values; a contradiction raises `BackendError`."""
+
     name: str
     model: LinearModel
     size: float
@@ -81,7 +81,7 @@ class _Court:
     def check_objective(self, objective: float, worth: Fraction, *, strict: bool) -> None:
         surplus = self.sign * (objective - float(worth))
         slack = max(0.5, 1000 * self.slack(objective))
-        # A heuristic's answer may be worth more than the model's auxiliary columns say, an optimum by less than 1.
+        # Auxiliary columns may understate the value of a feasible answer, and that of an optimum by less than 1.
         if surplus > slack or (strict and -surplus >= max(1.0, slack)):
             raise BackendError(
                 f"{self.name} claims an objective of {self.shown(objective)}, but its selection has "
@@ -89,7 +89,7 @@ class _Court:
             )
 
     def read(self, stated: float, best: Fraction | None, optimal: bool) -> int:
-        # Solvers bend each row by their tolerance, and it may add up: read so where the answer passes the bound.
+        # Solvers may violate each row by their tolerance; the errors may add up, so a larger slack is tried next.
         for slack in (self.slack(stated), 100 * self.slack(stated)):
             read = floor(stated + slack) if self.sign > 0 else ceil(stated - slack)
             if best is None or self.sign * (best - read) <= 0:
@@ -116,7 +116,8 @@ class _Court:
         if outcome.infeasible:
             if best is not None:
                 raise BackendError(
-                    f"{self.name} calls the problem infeasible, but a selection that keeps its limits is known."
+                    f"{self.name} calls the problem infeasible, but a feasible selection is known: its answer is not "
+                    "valid."
                 )
             return Verdict(proven=True)
         if outcome.objective is not None and worth is not None:
@@ -135,7 +136,7 @@ class _Court:
         if bound is not None and abs(bound - worth) > slack + (slack >= _COUNTS):
             raise BackendError(
                 f"{self.name} calls {self.shown(worth)} optimal, but its own bound is {outcome.bound:.6g} "
-                f"/ {self.model.denominator}."
+                f"/ {self.model.denominator}: its answer is not valid."
             )
         others = list(neighbours)
         for other in (known, *(each() for each in others[:: max(1, -(-len(others) // _TRIED))])):  # evenly spaced
@@ -143,12 +144,12 @@ class _Court:
         return Verdict(bound, proven=True)
 
 
-_LONGEST_S: Final = 60.0  # Seconds that are spent where there is no time limit.
-_UNASKED_S: Final = 10.0  # Seconds that are spent at most where nobody has asked for a proof of our own.
+_LONGEST_S: Final = 60.0  # Longest time (s) of a verification that was requested.
+_UNASKED_S: Final = 10.0  # Longest time (s) of a proof by branch and bound that was not requested.
 
 
 def prove(run: Run) -> bool:
-    """Return whether our own means prove the run's selection, or that nothing is feasible; bound it in any case."""
+    """Return whether branch and bound proves the run's best selection, or that none is feasible; raise the bound."""
     seconds = min(_UNASKED_S, run.remaining_s)
     if run.evaluation is not None and run.problem.can(Capability.BOUND):
         run.raise_root_bound(run.deadline.within(seconds))
@@ -171,7 +172,7 @@ def prove(run: Run) -> bool:
 
 
 def _is_beyond(model: LinearModel) -> bool:
-    """Return whether a solver, whose tolerances are relative, may err by 1 in a row or in the objective."""
+    """Return whether numbers are so large that a solver, with its relative tolerance, may err by 1 in any of them."""
     sides = np.concatenate([model.row_lower, model.row_upper]).astype(np.float64)
     worth = np.abs(model.objective.astype(np.float64)) @ model.upper.astype(np.float64)
     rows = np.abs(np.concatenate([model.row_value.astype(np.float64), sides[np.isfinite(sides)]]))
@@ -181,9 +182,9 @@ def _is_beyond(model: LinearModel) -> bool:
 def verify(run: Run, name: str) -> None:
     """Prove that the run's selection is optimal, or that nothing is feasible if it has none.
 
-    If the root bound is attained, that is the proof; otherwise branch-and-bound searches within the remaining time
-    limit, for at most a minute. The statistic ``verified`` tells whether it succeeded, and otherwise the run's detail
-    tells why.
+    A root bound that is attained is a proof; otherwise branch-and-bound searches within the remaining time limit, for
+    at most a minute. The statistic ``verified`` tells whether a proof was found, and the run's detail why not. `name`:
+    the name of the solver, for messages. A refuted claim raises `BackendError`.
     """
     seconds = min(_LONGEST_S, run.remaining_s)
     run.statistics["verified"] = True
@@ -240,8 +241,8 @@ class _Round:
 
 
 def _wanted(run: Run) -> Fraction:
-    """Return the value that better selections exceed, where a run holds one."""
-    assert run.evaluation is not None  # noqa: S101 - a search for better ones begins with one
+    """Return the value that a better selection must exceed, in a run that has a selection."""
+    assert run.evaluation is not None  # noqa: S101 - a search for better selections begins with one
     held = Fraction(run.evaluation.key)
     return held if run.cutoff is None else max(held, Fraction(run.cutoff))
 
@@ -257,7 +258,7 @@ def _only_tops(coverage: Coverage) -> Coverage:
 
 
 def see_greedy(run: Run) -> None:
-    """Begin with the greedy selection; a run for a part of a search climbs by itself."""
+    """Give a run a greedy selection as its incumbent; `climb` finds it if `Run.begin` does not."""
     run.begin()
     if not run.selection and run.problem.can(Capability.COVERAGE):
         climbed = climb(run.problem.coverage, run.deadline)
@@ -268,7 +269,7 @@ def see_greedy(run: Run) -> None:
 
 
 class _Claims:
-    """A solver that answers for a run, and judgement of its claims."""
+    """Lets a backend solve programs for a run, and checks the claims of its answers."""
 
     def __init__(self, run: Run, backend: Backend, name: str) -> None:
         self.run, self.backend, self.name = run, backend, name
@@ -277,13 +278,13 @@ class _Claims:
     def answer(
         self, problem: Any, *, gap: float | None = None, start: Selection | None = None, **told: Any
     ) -> RawOutcome:
-        """Let the backend solve a problem within the remaining limits of the run; `told`: further statistics."""
+        """Return the backend's answer to a problem within the remaining limits of the run; `told`: more statistics."""
         run, backend = self.run, self.backend
         outcome = backend.solve(problem, limits_left(run, gap), run.seed, start)
         if not isinstance(outcome, RawOutcome):
             raise BackendError(f"{backend.name} returned {outcome!r:.40}: let its solve return an optsum.RawOutcome.")
         if outcome.termination is Termination.INTERRUPTED:
-            run.deadline.interrupt()  # no other round begins, whatever this one has found
+            run.deadline.interrupt()  # so that no further round begins
         run.count(nodes=outcome.nodes or 0)
         run.statistics.update({**outcome.statistics, **told, "native_status": outcome.native})
         run.detail = outcome.detail or run.detail
@@ -292,7 +293,7 @@ class _Claims:
         return outcome
 
     def _give_up(self, outcome: RawOutcome) -> NoReturn:
-        """End a search whose solver failed like at a limit: with its selection, if feasible, or the greedy one."""
+        """End a search after a failure of the solver: raise `Stopped` with a selection, `BackendError` without any."""
         run, backend = self.run, self.backend
         said = outcome.detail or f"{backend.name} ended with the status {outcome.native!r}, which is not a proof"
         if backend.options and (given := backend.given()) not in said:
@@ -307,12 +308,12 @@ class _Claims:
         raise Stopped(Termination.COMPLETED, said)
 
     def stopped_by_options(self, outcome: RawOutcome) -> Stopped:
-        """Return how a search ends if the solver's own options kept it from a proof."""
+        """Return the exception that ends a search if options of the solver's own prevented a proof."""
         said = f"{self.name} ended with {outcome.native!r} under {self.backend.given()}"
         return Stopped(Termination.COMPLETED, f"{said}, which does not prove the optimum")
 
     def prove_beyond(self, outcome: RawOutcome) -> None:
-        """Prove by our own means what the solver claims of a program whose numbers are too large for it."""
+        """Prove the optimum by branch and bound, because numbers are too large for the solver, or raise `Stopped`."""
         said = f"numbers of this program are larger than {self.name} can distinguish"
         if not prove(self.run):
             raise Stopped(Termination.COMPLETED, f"{said}: it ended with {outcome.native!r}, which is not a proof")
@@ -320,9 +321,9 @@ class _Claims:
         self.run.prove()
 
     def totals(self, coverage: Coverage, outcome: RawOutcome) -> tuple[int, ...] | None:
-        """Return the totals of an answer, evaluated again; None if there is none.
+        """Return the totals of an answer's selection, computed here; None if there is no selection.
 
-        An infeasible one raises a `BackendError`, unless the solver's own options may be the cause; then there is none.
+        An infeasible selection raises `BackendError`; if options of the solver's own may be the cause, it is ignored.
         """
         if (selection := outcome.selection) is None:
             return None
@@ -359,15 +360,15 @@ class _Claims:
     ) -> Verdict:
         """Return the conclusions from an answer.
 
-        If the solver was given its own options, which may stop it anywhere or change its numbers, an answer is optimal
-        only if it attains the stated bound, and that is valid (`Backend.keeps_bound`); refuted claims are then ignored
-        instead of being errors.
+        Options of the solver's own may stop it anywhere or change its numbers. With them an answer counts as optimal
+        only if it attains the stated bound, and the bound is valid (`Backend.keeps_bound`); refuted claims are then
+        ignored instead of being errors.
 
-        `worth`, `known`: the value of the program at the answer's selection, and at the best otherwise known selection,
-        both evaluated again; None if there is none. `gap`: relative gap within which the solver may claim optimality.
-        `size`: magnitude of the terms of the objective, which determines the precision of the solver's numbers.
-        `neighbours`: each returns the objective at a neighbouring selection, None if that is infeasible; some are tried
-        if optimality is claimed.
+        `worth`, `known`: the value of the program at the answer's selection, and at the best selection known otherwise,
+        both computed here; None without such a selection. `gap`: relative gap within which the solver may claim
+        optimality. `size`: magnitude of the terms of the objective, which determines the precision of the solver's
+        numbers. `neighbours`: functions that return the objective at a neighbouring selection, or None if this is
+        infeasible; some of them are called if optimality is claimed.
         """
         trusted = not self.backend.options
         if not trusted and (outcome.infeasible or not self.backend.keeps_bound):
@@ -386,7 +387,7 @@ class _Claims:
             return Verdict()
 
     def conclude(self, verdict: Verdict, outcome: RawOutcome, *, proven: bool) -> None:
-        """Return if a round is proven; otherwise raise the limit or the error that ended it."""
+        """Return if the answer is proven; otherwise raise `Stopped` for a limit, or `BackendError`."""
         if verdict.proven and proven:
             return
         if outcome.termination is not Termination.COMPLETED:
@@ -396,7 +397,7 @@ class _Claims:
         raise BackendError(f"{self.name} ended with {outcome.native!r} without an answer that can be used.")
 
     def maximize_ratio(self) -> None:
-        r"""Solve :math:`\max q T - p D` at the incumbent's ratio p / q until nothing exceeds it."""
+        r"""Solve :math:`\max q T - p D` at the incumbent's ratio p / q, again and again, until no ratio exceeds it."""
         run, coverage = self.run, self.run.problem.coverage
 
         def beaten(ratio: Fraction) -> bool:
@@ -425,24 +426,17 @@ class _Claims:
         dinkelbach(lambda: Fraction(-1) if run.evaluation is None else _wanted(run), beaten, self.name)
 
 
-_REACH: Final = 2.0**28
-"""Approximate objective of a program with all units, small enough for a solver to see a difference of 1."""
-
-_STEEPEST: Final = 2.0**18
-"""Approximate limit of a numerator's coefficient, which multiplies a solver's violation of rows."""
-
-_GRID: Final = 10**9  # Bounds are multiples of its reciprocal.
-_COARSE: Final = 3e-4  # Boxes are split while their programs overestimate typical numerators by more than this share.
-_SHARE: Final = 0.25
-"""Share of the gap left by relaxations that an excess must exceed to be split."""
-
-_FINEST: Final = 1e-7
-_SURPASSED: Final = 4
-"""Number of answers that are worth less than their program's value after which boxes are split down to `_FINEST`."""
+_REACH: Final = 2.0**28  # Approximate largest objective of a program for which solvers notice a difference of 1.
+_STEEPEST: Final = 2.0**18  # Approximate largest coefficient of a numerator, because it multiplies violations of rows.
+_GRID: Final = 10**9  # Bounds are rounded up to multiples of 1 / `_GRID`.
+_COARSE: Final = 3e-4  # Boxes are split only if their programs overestimate typical numerators by more than this share.
+_SHARE: Final = 0.25  # Boxes are split only if that overestimate exceeds this share of the gap left by relaxations.
+_FINEST: Final = 1e-7  # Boxes with a smaller overestimate are not split after any number of answers.
+_SURPASSED: Final = 4  # Answers without a better selection after which boxes are split down to `_FINEST`.
 
 
 class _Search(_Claims):
-    """A search for the largest weighted mean of several ratios, and its proof, part by part."""
+    """Maximizes a weighted mean of several ratios with proof, one part of the selections after another."""
 
     def __init__(self, run: Run, backend: Backend, name: str) -> None:
         super().__init__(run, backend, name)
@@ -470,7 +464,7 @@ class _Search(_Claims):
         return wish_of(self.coverage, ratios, self._value, self._score(self.run.selection))
 
     def _look_at(self, bound: Bound, part: Part) -> Iterator[tuple[Bound, Part]]:
-        """Bound a part by relaxations; split it, or let the solver close it, if something remains open."""
+        """Bound a part by relaxations; if it stays open, split it or let the solver search it, and yield open parts."""
         if bound <= self._value or (box := _whole(part.box)) is None:
             return
         if isinstance(bound, Fraction):
@@ -482,9 +476,9 @@ class _Search(_Claims):
         largest: Bound = Fraction(0)
         check = self.run.check
         for weights in programs(self.coverage, part.box, wish, largest=_REACH, steepest=_STEEPEST, check=check):
-            tops, bottoms = (tuple(2 * weight for weight in each) for each in weights)  # no surplus is less than 2
+            tops, bottoms = (tuple(2 * weight for weight in each) for each in weights)  # a positive surplus is >= 2
             model = self.rows.program(tops, bottoms, sides)
-            assert model is not None  # noqa: S101 - nothing is to be surpassed
+            assert model is not None  # noqa: S101 - no selections are excluded
             surplus = model_bound(model, self.run.deadline) + model.offset
             if surplus < 2:
                 continue
@@ -522,7 +516,7 @@ class _Search(_Claims):
         *,
         coarse: bool,
     ) -> Sequence[DenominatorBox]:
-        """Let the solver maximize the programs of a part; return the boxes to be examined again."""
+        """Let the solver maximize the programs of a part; return the boxes that remain to be examined."""
         times = 0
         for tops, bottoms in left:
             while True:
@@ -548,7 +542,7 @@ class _Search(_Claims):
     def _largest(
         self, tops: tuple[int, ...], bottoms: tuple[int, ...], sides: tuple[Side, ...]
     ) -> tuple[int, ...] | None:
-        """Return totals with a positive value in a program, after evaluating their selection, or None."""
+        """Return the totals of a solver's selection if its value is positive or the run has none yet, else None."""
         any_will_do = self.run.evaluation is None
         worse = [totals for totals in self.surpassed if self.rows.worth(tops, bottoms, totals) > 0]
         self.run.check()
@@ -586,7 +580,7 @@ def _no_better(totals: Sequence[int], other: Sequence[int]) -> bool:
 
 
 def _whole(box: DenominatorBox) -> DenominatorBox | None:
-    """Round the limits of a box of denominators inwards to integers; None if it becomes empty."""
+    """Return a box of denominators with its limits rounded inwards to integers, or None if it becomes empty."""
     if box.quotient:
         return box
     straight = 1 if box.outlines else len(box.low)
@@ -601,7 +595,7 @@ def backend_of(name: str, *, threads: int = 1, options: Mapping[str, Any] | None
 
 @dataclass(frozen=True)
 class Milp(Strategy):
-    """Integer linear programming; a sequence of programs for one ratio (precision, F1), or a sum of ratios.
+    """Integer linear programming: one program for recall, and a sequence of programs for other ratios and their means.
 
     Parameters
     ----------
@@ -609,11 +603,11 @@ class Milp(Strategy):
         A name (``optsum list backends``), or "pyomo:NAME": the readable model of the paper's equations, solved by
         any solver that Pyomo knows.
     threads : int
-        Threads of the solver.
+        Number of threads of the solver.
     backend_options : tuple of (name, value)
         The solver's own options.
     verify : bool
-        Whether to prove again what the solver claims as proven, if possible (`verify`).
+        Whether optima that the solver claims are proven again, if possible (`verify`).
     """
 
     backend: str = "highs"
@@ -636,7 +630,7 @@ class Milp(Strategy):
         self.solver()
 
     def prepare(self, problem: Problem | None = None) -> None:
-        """Refuse a missing solver, and compile greedy search, whose selection is used first."""
+        """Refuse a missing solver, and compile greedy search, which finds the first selection."""
         self.solver().accept(Limits())
         if problem is None or problem.can(Capability.COVERAGE):
             prepare_climb()
@@ -655,7 +649,7 @@ class Milp(Strategy):
         try:
             self._search(run, solver)
         except Stopped as stop:
-            # Only after options of the solver's own: what it says of bounds may be worth nothing under them.
+            # Options of the solver's own may make its bounds invalid; then the proof is left to branch and bound.
             if stop.termination is not Termination.COMPLETED or solver.keeps_bound or not prove(run):
                 raise
             run.prove()
@@ -695,9 +689,9 @@ class Milp(Strategy):
             run.prove()
             return
         limited = bool(solver.options) or (limits.time_s, limits.nodes, limits.gap) != (None, None, None)
-        if limited and problem.can(Capability.COVERAGE):  # where others evaluate, the solver needs the time itself
-            see_greedy(run)  # what is held if the solver has nothing when the limit is reached
-        # The solver starts from what is held, if it can and if that is more than nothing.
+        if limited and problem.can(Capability.COVERAGE):  # other problems evaluate slowly: the solver gets the time
+            see_greedy(run)  # an answer in case the solver has none at the limit
+        # The solver starts from the incumbent, if it can, and if this is not empty.
         start = run.selection if solver.declaration.warm_start and run.selection else None
         claims, model = _Claims(run, solver, self.backend), problem.linear_model
         outcome = claims.answer(problem, gap=limits.gap, start=start)
@@ -711,7 +705,7 @@ class Milp(Strategy):
             except BackendError:
                 if not solver.options and not beyond:
                     raise
-                outcome = replace(outcome, selection=None, bound=None)  # tolerances may be to blame: it says nothing
+                outcome = replace(outcome, selection=None, bound=None)  # ignored: tolerances may be the cause
         verdict = claims.judge(
             outcome,
             model,
@@ -730,7 +724,7 @@ class Milp(Strategy):
         if verdict.within_gap and run.limits.gap is not None and not solver.options:
             raise Stopped(Termination.GAP_REACHED)
         stopped = outcome.termination not in {Termination.COMPLETED, Termination.INTERRUPTED}
-        # The limit may have come between the last answer and the solver's own words.
+        # The solver may have reached its limit just before it could report the proof.
         if verdict.proven or (stopped and run.evaluation is not None and run.evaluation.key == run.bound):
             run.prove()
         else:
@@ -742,7 +736,7 @@ def _neighbours(problem: Problem, model: LinearModel, selection: Selection) -> l
     def worth(unit: int) -> Fraction | None:
         other = tuple(sorted(set(selection) ^ {unit}))
         if problem.excess(other):
-            return None  # most are too long, which takes no evaluation to see
+            return None  # most are too long, and need no evaluation
         evaluation = problem.evaluate(other)
         return Fraction(evaluation.key) * model.denominator - model.offset if evaluation.feasible else None
 

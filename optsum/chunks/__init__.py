@@ -1,4 +1,4 @@
-"""Parsed sentences and the trees of their chunks, which a compression keeps or drops as a whole."""
+"""Parsed sentences, and trees of their chunks: parts that a compression keeps or drops as a whole."""
 
 from optsum.chunks.parse import Parse, Token, format_conllu, parse_conllu, parses_of_spacy, read_conllu
 from optsum.chunks.tree import PROFILES, Rules, bracketed, chunk_tree, indented, load_rules, rules_for

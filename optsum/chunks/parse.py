@@ -1,4 +1,4 @@
-"""A parsed sentence: words, heads, labels and positions in the text; a tree that can be changed.
+"""Parsed sentences: words, heads, labels and positions in the text; and trees of words that can be changed.
 
 Parses are made by spaCy, and read from and written as CoNLL-U text.
 """
@@ -15,14 +15,14 @@ from optsum.errors import InputError
 from optsum.system.files import PathLike, name_of, read_text
 
 _BRACKETS = {"-LRB-", "-RRB-", "-LSB-", "-RSB-", "-LCB-", "-RCB-"}  # How the Penn Treebank writes brackets.
-_LINE_BREAK = re.compile(r"\r\n?|\n")  # not the others that Python knows: a word may hold them
+_LINE_BREAK = re.compile(r"\r\n?|\n")  # str.splitlines knows others, which a word may contain
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
     """A syntactic word."""
 
-    # form, lemma, upos, xpos: empty where the parse says nothing.
+    # form, lemma, upos, xpos: empty if they are not given.
     form: str
     lemma: str = ""
     upos: str = ""
@@ -31,8 +31,8 @@ class Token:
     feats: Mapping[str, str] = field(default_factory=dict, hash=False)
     head: int = -1  # Number of the head among the tokens of the `Parse`, from 0; -1 for the root.
     deprel: str = ""  # The relation to the head.
-    # start, end: characters ``text[start:end]`` of the parse. Words of a multi-word token share its characters out, the
-    # first word holding the first one; a span may be empty.
+    # start, end: the word is ``text[start:end]`` of the parse. Words of a multi-word token divide its characters among
+    # them, or the first word has all, and the others have empty spans.
     start: int = 0
     end: int = 0
 
@@ -69,7 +69,7 @@ class Parse:
         if not roots:
             return "no word is the root; give one word the head 0"
         # Climbing from every word marks each one once: linear in the number of words.
-        climbed = [-1] * len(tokens)  # The word from which the climb began.
+        climbed = [-1] * len(tokens)  # The word from which each was reached.
         for number in range(len(tokens)):
             here = number
             while here != -1 and climbed[here] == -1:
@@ -117,9 +117,10 @@ def _head(token: Any, place: dict[int, int], where: str) -> int:
 
 
 class WorkingTree:
-    """The words of a parse (`words`: all tokens except punctuation), their heads and relations.
+    """The words of a parse, whose heads and relations can be changed.
 
-    `root`: always a word. `head`: the head of each token, a word; -1 for the root and for punctuation.
+    `words`: numbers of all tokens except punctuation. `root`: the number of a word. `head`: for each token the number
+    of its head, which is a word; -1 for the root and for punctuation. `relation`: for each token that to its head.
     """
 
     def __init__(self, parse: Parse) -> None:
@@ -131,14 +132,14 @@ class WorkingTree:
         tops = []
         for number, token in enumerate(tokens):
             above = token.head
-            while above != -1 and not is_word[above]:  # words may hang on a bracket or dash: climb over it
+            while above != -1 and not is_word[above]:  # a word may depend on a bracket or dash, which is skipped
                 above = tokens[above].head
             self.head[number] = above
             if above == -1 and is_word[number]:
                 tops.append(number)
         if tops:
             self.root = tops[0]
-            for number in tops[1:]:  # the root was punctuation: its first word takes its place
+            for number in tops[1:]:  # the root was punctuation: its first word replaces it
                 self.head[number] = self.root
         else:  # nothing but punctuation
             self.root = next(number for number, token in enumerate(tokens) if token.head == -1)
@@ -185,9 +186,9 @@ def is_punctuation(token: Token) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The lines of one sentence."""
+    """The lines of one sentence in CoNLL-U."""
 
-    text: str  # Comments and words, as they stand in the file.
+    text: str  # Comments and words, as in the file.
     source: str  # File and sentence: its ``sent_id``, or else its number, from 1.
     meta: Mapping[str, str] = field(hash=False)  # The comments ``# key = value``.
 
@@ -200,8 +201,8 @@ class Block:
         except ParseException as error:
             raise InputError(f"{self.source}: a line is not CoNLL-U: {str(error).rstrip('.')}") from None
         words: list[Any] = []
-        ranges: dict[int, tuple[int, str, bool]] = {}  # number of the first word -> last word, form, blank after it
-        for row in map(dict, rows):  # the mapping of `conllu` is slower
+        ranges: dict[int, tuple[int, str, bool]] = {}  # multi-word tokens: first word -> last, form, blank after
+        for row in map(dict, rows):  # rows of `conllu` are slower
             kind = row.get("id")
             if isinstance(kind, int):
                 if kind != len(words) + 1:
@@ -233,7 +234,7 @@ class Block:
 
 
 def read_conllu(path: PathLike) -> Iterator[Parse]:
-    """Open a file of CoNLL-U, or ``-``, and iterate over its sentences; a malformed one raises when it is reached."""
+    """Open a file of CoNLL-U, or ``-``, and iterate over its sentences; a malformed one raises an error in its turn."""
     name = name_of(path)
     blocks = conllu_blocks(read_text(path, ""), name)
     if not blocks:
@@ -319,7 +320,7 @@ def _surface(
 
 
 def _find(form: str, text: str, at: int, source: str) -> tuple[int, int]:
-    """Return where the form occurs in the text at or after `at`, ignoring white space."""
+    """Return start and end of the form, which must be next in the text from `at` on, ignoring white space."""
     start = None
     for letter in "".join(form.split()):
         while at < len(text) and text[at].isspace():
@@ -369,7 +370,7 @@ def format_conllu(parse: Parse) -> str:
     """
     lines = [f"# text = {_one_line(parse.text).strip()}"]
     tokens = parse.tokens
-    inside = 0  # tokens before this one are words of a multi-word token
+    inside = 0  # tokens before this number are in a multi-word token that is written
     for number, token in enumerate(tokens):
         end = number + 1
         while end < len(tokens) and tokens[end].start == tokens[end].end:

@@ -49,11 +49,11 @@ _EITHER = {'"', "'"}  # Marks that open and close.
 
 @dataclass(frozen=True, slots=True)
 class NamePattern:
-    """A list of names with signs: ``obl`` itself, ``obl:*`` also every subtype, ``*`` any, ``!obl`` any but that."""
+    """Names that match: ``obl`` itself, ``obl:*`` also all its subtypes, ``*`` any name, ``!obl`` all but ``obl``."""
 
     wanted: frozenset[str]
     refused: frozenset[str]
-    plain: bool  # Only names without signs: no need to look for them.
+    plain: bool  # Whether there are only names without signs.
 
     @classmethod
     def of(cls, names: tuple[str, ...]) -> NamePattern:
@@ -87,16 +87,16 @@ class Pattern:
     lemma: NamePattern | None = None
     form: NamePattern | None = None
     feats: NamePattern | None = None
-    # head, child, sibling: what the head, some child, and some other child of the head must be like.
+    # head, child, sibling: patterns of the head, of some child, and of some other child of the head.
     head: Pattern | None = None
     child: Pattern | None = None
-    # no_child, no_sibling: what no child, and no other child of the head may be like.
+    # no_child, no_sibling: patterns that no child, and no other child of the head, may match.
     no_child: Pattern | None = None
     sibling: Pattern | None = None
     no_sibling: Pattern | None = None
-    # Prepositions by the lemma of the head (``depend``: ``on``): one of them must be a ``case`` child of the word (of a
-    # verb, a ``mark`` that is a preposition: *to convening*), or the word itself if it has none. A key of two words
-    # (``come up``) wants a child of the head beside it.
+    # Prepositions by the lemma of the head (``depend``: ``on``): one of them must be a ``case`` child of the word, or a
+    # ``mark`` child tagged as a preposition (*to convening*), or the word itself if it has neither. A key of two words
+    # (``come up``) is a head with one of its children.
     takes: Mapping[str, NamePattern] | None = field(default=None, hash=False)
     hyphen: bool = False  # Whether the word must be joined to its head by a hyphen, without blanks.
     side: str | None = None  # "left" or "right": where the word must stand, seen from its head.
@@ -261,13 +261,13 @@ class Action(Enum):
     """The action for a word that is not the root."""
 
     MERGE = "MERGE"  # It belongs to the chunk of its head.
-    REQ = "REQ"  # It begins a chunk that lives and dies with the chunk of its head.
+    REQ = "REQ"  # It begins a chunk that is kept if, and only if, the chunk of its head is.
     SEP = "SEP"  # It begins a chunk that can be left out.
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkRule:
-    """One line of the table."""
+    """The action for words that match a pattern."""
 
     pattern: Pattern
     action: Action
@@ -279,13 +279,13 @@ _OTHERWISE = ChunkRule(Pattern(), Action.SEP, "no rule fits")
 
 @dataclass(frozen=True)
 class Rules:
-    """A table of chunk rules."""
+    """The rules by which a tree of words becomes a tree of chunks."""
 
     name: str  # The label scheme or the file.
-    steps: tuple[Callable[[WorkingTree], None], ...] = field(compare=False)  # Re-attachment, in order.
+    steps: tuple[Callable[[WorkingTree], None], ...] = field(compare=False)  # They move words, in this order.
     rules: tuple[ChunkRule, ...]  # The first that fits a word decides; where none does, the word can be left out.
     known_by: NamePattern  # Relations that only this label scheme has.
-    digest: str = ""  # Differs when the table does, all that it extends and all lists of words included.
+    digest: str = ""  # Hash of the table, with those that it extends and its lists of words.
     _by_relation: dict[str, tuple[ChunkRule, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def prepare(self, parse: Parse) -> WorkingTree:
@@ -317,7 +317,7 @@ def mistyped(name: str, scheme: str) -> OptsumError | None:
         return None
     if plain.partition(":")[0] not in known:
         return unknown_name(f"relation in the scheme {scheme}", plain, sorted(known))
-    # A subtype is free, but one letter beside a known one is a slip.
+    # Any subtype is allowed, but one that is nearly a known one is a typing error.
     subtypes = [each for each in known if ":" in each]
     near = get_close_matches(plain, subtypes, n=1, cutoff=0.9)
     return unknown_name(f"relation in the scheme {scheme}", plain, sorted(subtypes)) if near else None
@@ -332,14 +332,12 @@ def load_rules(name: PathLike) -> Rules:
 def rules_for(parse: Parse) -> Rules:
     """Return the rules of the label scheme that matches most labels of a parse; those of UD if none does."""
     labels = [token.deprel for token in parse.tokens]
-    return max(map(_built_in, SCHEMES), key=lambda rules: sum(map(rules.known_by.match, labels)))  # first of equals
+    return max(map(_built_in, SCHEMES), key=lambda rules: sum(map(rules.known_by.match, labels)))  # UD wins ties
 
 
 def parse_rules(text: str, name: str = "rules") -> Rules:
     """Return rules from the TOML text of a file, called `name` in messages.
 
-    Examples
-    --------
     >>> rules = parse_rules('''
     ... extends = "ud"
     ... [[rule]]
@@ -353,7 +351,7 @@ def parse_rules(text: str, name: str = "rules") -> Rules:
     given = parse_toml(text, f"the file of chunk rules {name}")
     try:
         table = _full(given)
-        # Only where it says which scheme its rules are for; labels of another one are anybody's.
+        # Relations are checked only if `extends` names their scheme; labels of other schemes are unknown here.
         reader = _Reader(_lexicon(table["lexicon"]), given.get("extends"))
         known_by = reader.names(table["known_by"], "known_by")
         steps = tuple(_each("reattach", table["reattach"], reader.step))
@@ -582,7 +580,7 @@ def _tops(tree: WorkingTree, decided: Mapping[int, ChunkRule]) -> dict[int, int]
 
 
 def owners(parse: Parse, words: Sequence[int]) -> list[int]:
-    """Return the word that each token belongs to: the next one for an opening mark, the one before for other marks."""
+    """Return for each token its word: itself, for an opening mark the next word, for other marks the one before."""
     is_word = set(words)
     seen: Counter[str] = Counter()
     found: list[int] = []
@@ -594,7 +592,7 @@ def owners(parse: Parse, words: Sequence[int]) -> list[int]:
             for each in waiting:
                 found[each] = number
             waiting.clear()
-        elif before == -1 or waiting or _opens(parse, number, seen):  # marks behind an opening one go on with it
+        elif before == -1 or waiting or _opens(parse, number, seen):  # an opening mark, or one after it
             waiting.append(number)
         found.append(before)
         seen[parse.tokens[number].form] += 1
@@ -615,7 +613,7 @@ def _opens(parse: Parse, number: int, seen: Counter[str]) -> bool:
     blank_behind = parse.text[token.end : token.end + 1].strip() == ""
     if blank_before != blank_behind:
         return blank_before
-    return seen[token.form] % 2 == 0  # blanks do not tell: they open and close by turns
+    return seen[token.form] % 2 == 0  # blanks do not decide: such marks open and close alternately
 
 
 def bracketed(parse: Parse, tree: nx.DiGraph) -> str:
@@ -644,7 +642,7 @@ def indented(parse: Parse, tree: nx.DiGraph) -> str:
 
 def explained(parse: Parse, rules: Rules | None = None) -> str:
     """Return a line for each word: word, relation and head after re-attachment, action, and the note of the rule."""
-    from rich.cells import cell_len, set_cell_size  # Chinese characters take two places
+    from rich.cells import cell_len, set_cell_size  # Chinese characters are two columns wide
 
     rules = rules or rules_for(parse)
     tree, rows = rules.prepare(parse), []
@@ -659,10 +657,10 @@ def explained(parse: Parse, rules: Rules | None = None) -> str:
 
 
 def word_sequences(parse: Parse, tree: nx.DiGraph) -> Iterator[tuple[str, str]]:
-    """Yield the pairs of words that a compression can make neighbours: w(i, v) of Figure 1 of Hirao et al. 2017.
+    """Yield pairs of words that a compression may make neighbours, w(i, v) of Figure 1 of Hirao et al. 2017.
 
-    Each has a line with V (the chunks of the words), U (the chunks of all words between them), and whether something
-    that must be kept (V, its ancestors, and chunks tied to them) must be dropped. No pair splits a chunk.
+    The line of a pair has V, the chunks of both words, U, the chunks of all words between them, and "not feasible" if
+    V cannot be kept (with ancestors, and chunks tied to them) without a chunk of U. No chunk is in both V and U.
     """
     import networkx as nx
 

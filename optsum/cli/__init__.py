@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 
 _BETWEEN = 250_000
-"""Garbage collection threshold while modules load; Python's default of 700 objects costs 4 % of the processor time."""
+"""Objects between two garbage collections; Python's default of 700 costs 4 % of the processor time of a command."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -25,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
             signal.signal(signal.SIGTERM, hear)
         gc.set_threshold(_BETWEEN, 10, 10)
-        os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # it would ask every package installed for some
+        os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # its search of all installed packages is slow
     try:
         from optsum.cli.app import main as run
 
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         sys.stderr.write("optsum: interrupted\n")
         status = 143 if terminated else 130
-        if arguments is None:  # Python would end itself by the signal where it came amid a text that was executed
+        if arguments is None:  # after exec, Python would end by the signal instead
             sys.stderr.flush()
             os._exit(status)
         return status

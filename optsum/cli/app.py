@@ -1,4 +1,4 @@
-"""The list of commands, their help in groups, and `main`."""
+"""Define the program: the list of its commands, their help in groups, and `main`."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from typer import Option
 from typer.core import TyperCommand, TyperGroup
 
 from optsum._version import __version__
-from optsum.cli.exits import DONE, FAILED, INTERRUPTED, UNUSABLE, Signals, tell
 from optsum.cli.flags import MORE, Debug, command
+from optsum.cli.signals import DONE, FAILED, INTERRUPTED, UNUSABLE, Signals, tell
 from optsum.errors import SPEAKS_OF_FLAGS, describe
 from optsum.options.options import our_name
 from optsum.system.processes.children import ONE_THREAD, environment, leave
 
-_FEW: Final = 8  # So few options need no groups.
+_FEW: Final = 8  # Number of options below which help has no groups.
 _GROUPS: Final = {
     "Problem": (
         "formulation formulation_options metric vectors similarity_unit measure references model_units counts "
@@ -100,7 +100,7 @@ _MODULES: Final = {"align": "texts", "parse": "texts", "chunks": "texts", "study
 
 
 class _Group(TyperGroup):
-    """Loads a command when it is run, so that help answers at once, and never shortens descriptions."""
+    """A group of commands that loads each when it is run, so that help is quick, and shows full descriptions."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
@@ -112,7 +112,7 @@ class _Group(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
-        except KeyboardInterrupt:  # before the command is there to answer; typer makes a bare exit status of it
+        except KeyboardInterrupt:  # while a command is loaded; typer would print nothing
             return tell("interrupted", INTERRUPTED)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
@@ -120,7 +120,7 @@ class _Group(TyperGroup):
         return name, None if name is None else self.load(name), rest
 
     def load(self, name: str) -> Any:
-        """Return a command: the function ``run_`` and its name in its module, or the `SUBCOMMANDS` of that module."""
+        """Return a command: the function ``run_NAME`` in its module, or a group of the `SUBCOMMANDS` of that module."""
         about = _COMMANDS[name]
         module = import_module(f"optsum.cli.{_MODULES.get(name, 'commands')}")
         run = getattr(module, f"run_{name.replace('-', '_')}", None)
@@ -154,7 +154,7 @@ def _subgroup(name: str, module: Any, help_: str) -> Any:
 
 
 def _typer(*, completion: bool = False, **settings: Any) -> typer.Typer:
-    # Plain help: importing rich would take longer than everything else together.
+    # Plain help, because importing rich takes longer than everything else together.
     return typer.Typer(
         add_completion=completion,
         rich_markup_mode=None,
@@ -175,7 +175,7 @@ def _top(
     version: Annotated[bool, Option("--version", callback=_version, is_eager=True, help="show the version")] = False,
     debug: Debug = False,
 ) -> None:
-    del version, debug  # their callbacks have done it
+    del version, debug  # their callbacks handle them
     _show_help(ctx)
 
 
@@ -201,22 +201,22 @@ def _show_help(ctx: typer.Context) -> None:
 
 
 def _stub() -> None:
-    """Represent a command in the list of commands."""
+    """Stand for a subcommand in the help of its group, until that is loaded."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run optsum, and return the exit status; without `arguments` the process is expected to end."""
+    """Run optsum, and return the exit status; without `arguments`, those of the process are taken, and it ends."""
     if hasattr(sys.stdout, "reconfigure"):
-        with suppress(OSError):  # while a solver of another thread runs it is none that can be changed
-            sys.stdout.reconfigure(errors="replace")  # a console that lacks a character shows another
+        with suppress(OSError):  # a solver in another thread may have replaced it
+            sys.stdout.reconfigure(errors="replace")  # characters that the console lacks are replaced
     threads = {name: os.environ.get(name, value) for name, value in ONE_THREAD.items()}
     with environment({**SPEAKS_OF_FLAGS, **threads}), Signals(last=arguments is None) as signals:
         try:
             status = _run(arguments)
-        except KeyboardInterrupt:  # between two commands' work
+        except KeyboardInterrupt:  # before or after the command's own handling
             status = tell("interrupted", INTERRUPTED)
         status = signals.status(status)
-    if arguments is None and sys.getprofile() is None:  # a profiler has something to say in the end
+    if arguments is None and sys.getprofile() is None:  # a profiler reports at Python's normal end
         leave(status)
     return status
 
@@ -226,14 +226,14 @@ def _run(arguments: Sequence[str] | None) -> int:
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *_, **__: tell(f"warning: {message}", DONE)  # type: ignore[assignment]
             status = _app().main(None if arguments is None else list(arguments), "optsum", standalone_mode=False)
-    except Exception as error:  # noqa: BLE001 - typer's own, about arguments, have no class that all versions share
+    except Exception as error:  # noqa: BLE001 - typer's errors have no class that all versions share
         if hasattr(error, "format_message"):
             path = getattr(getattr(error, "ctx", None), "command_path", "optsum")
             ours = our_name(str(getattr(error, "option_name", ""))) or _wrong_value(error) or _misspelt(error)
             reason = error.format_message().rstrip(".") if ours is None else f"{ours}"
             return tell(f"{reason} (see {path} --help)", UNUSABLE)
         return tell(describe(error), FAILED)
-    except SystemExit as error:  # of a module of others; typer's own ends nothing here, but completion does
+    except SystemExit as error:  # raised by third-party code, or by shell completion
         if "_OPTSUM_COMPLETE" in os.environ:
             raise
         return tell(describe(error), FAILED)
@@ -258,7 +258,7 @@ def _misspelt(error: Any) -> str | None:
 
 
 def _wrong_value(error: Any) -> str | None:
-    """Return the message for a flag with a wrong number, for which typer has only the words of pydantic."""
+    """Return a message for a flag with a wrong number, instead of pydantic's; None for other errors."""
     faults, flags = getattr(error.__cause__, "errors", None), getattr(getattr(error, "param", None), "opts", None)
     if faults is None or not flags:
         return None

@@ -1,4 +1,4 @@
-"""The commands, except those on texts and studies, which load more (`optsum.cli.texts`, `optsum.cli.study`)."""
+"""Define the commands, except those in `optsum.cli.texts` and `optsum.cli.study`, which load more."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from typer import Argument, Option
 
-from optsum.cli.exits import DONE, FAILED, INTERRUPTED, Interrupts, failed, put, tell
 from optsum.cli.flags import (
     LISTED,
     Config,
@@ -39,6 +38,7 @@ from optsum.cli.flags import (
     open_topics,
     output_or_pipe,
 )
+from optsum.cli.signals import DONE, FAILED, INTERRUPTED, Interrupts, failed, put, tell
 from optsum.errors import OptionError, unknown_name
 from optsum.options.options import (
     OF_SEARCHES,
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
 
 def _posed(files: Files, options: Mapping[str, Any], **own: Any) -> dict[str, Any]:
-    """Return options with those that a problem in place of topics brings."""
+    """Return the options; if the input has problems instead of topics, with the formulation for problems."""
     from optsum.running.each_topic import posed
 
     return posed(files.topics, {**options, **own}, files.config, map=files.columns)[1]
@@ -171,7 +171,7 @@ def run_enumerate(
 
 
 def _other_enumerate(row: Mapping[str, Any], nearness: object, shape: Mapping[str, int]) -> str | None:
-    """Return the flag in which an existing row differs from this command and that the hash of options leaves out."""
+    """Return the flag in which an existing row differs from this command, unless the hash of options shows it."""
     if "count" not in row:  # an error
         return None
     if row.get("near") != (None if nearness is None else str(nearness)):
@@ -241,7 +241,7 @@ def run_frontier(
 
 @dataclass(frozen=True, kw_only=True)
 class LabelFiles(ResumedFiles):
-    """Files of labels; the rows may be a folder."""
+    """Files of the command labels, whose output may be a folder."""
 
     output: Annotated[
         str | None,
@@ -290,7 +290,7 @@ def run_labels(
     --all K the labels of K optima; with --within and similar flags, both are over near-optimal selections. TOPICS is as
     for optsum solve.
     """
-    from optsum.corpus.rows import format_of_labels
+    from optsum.corpus.row_files import format_of_labels
     from optsum.exchange.labels import LabelFields, label_card, label_result, label_row, label_topics, resolve_labels
     from optsum.report.page.write import checked_output, save
 
@@ -504,7 +504,7 @@ def run_report(
 
     ROWS are files as -o writes them, in any format; the page needs no server and no network.
     """
-    from optsum.corpus.rows import read_rows
+    from optsum.corpus.row_files import read_rows
     from optsum.report.page.write import checked_output, write_page
 
     def count() -> int | None:
@@ -539,7 +539,7 @@ def run_run(
     DIR stores the configuration, versions and every row as soon as it is computed. After a crash, Ctrl-C, a full disk
     or a reboot, --resume continues the run. To get the rows: optsum merge DIR -o rows.parquet.
     """
-    from optsum.corpus.rows import is_run_folder
+    from optsum.corpus.row_files import is_run_folder
     from optsum.experiments import carry_out, in_words, said_of_errors, status
 
     how: dict[str, Any] = {"resume": resume, "shard": shard, "limit": limit, "details": details}
@@ -586,7 +586,7 @@ def run_merge(
 
     Rows are ordered by topic, then by the cells of the grid, whichever process searched them.
     """
-    from optsum.corpus.rows import RowWriter, stored_rows
+    from optsum.corpus.row_files import RowWriter, stored_rows
     from optsum.experiments import in_words, merge
     from optsum.report.tables import counted
 
@@ -595,7 +595,7 @@ def run_merge(
         return FAILED if merged.doubts else DONE
     with RowWriter(output, existing=existing(overwrite), csv_safe=csv_safe, derived=True) as rows:
         written = 0
-        # Where the output is there is room for the rows, so there is for this.
+        # Beside the output, because there is room for the rows.
         with TemporaryDirectory(dir=None if output == "-" else Path(output).parent, prefix=".optsum-") as place:
             merged = merge(folders, Path(place) / "run")
             for row in stored_rows(merged.folder):
@@ -698,7 +698,7 @@ def kernels_of(strategies: Iterable[str]) -> list[Callable[[], object]]:
         prepare_climb()
         for strategy in chosen:
             strategy.prepare()
-            if not strategy.exact:  # whose bounds the exact ones prove
+            if not strategy.exact:  # a heuristic's bound needs more kernels
                 import_module(CERTIFICATE).prepare()
             if strategy.enumerates:
                 prepare_families()

@@ -1,4 +1,4 @@
-"""Flags made from the fields of the options, which give names, defaults and help, and other shared flags."""
+"""Make flags from the fields of options, which give names, defaults and help, and define other shared flags."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, get
 import typer
 from typer import Argument, Option
 
-from optsum.cli.exits import DONE, guarded, tell
+from optsum.cli.signals import DONE, guarded, tell
 from optsum.corpus.topic import AS_IS, Reading
 from optsum.errors import OptionError, show_tracebacks
 from optsum.options.options import READING, FlagHint, Options, OwnOptions, read_config, reading_of, resolve_as
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
     from pydantic.fields import FieldInfo
 
-    from optsum.corpus.rows import Existing, RowWriter
+    from optsum.corpus.row_files import Existing, RowWriter
     from optsum.optima.optima import Nearness
 
 Topics: TypeAlias = Annotated[
@@ -36,7 +36,7 @@ Topics: TypeAlias = Annotated[
         metavar="TOPICS",
         help="a file of topics in any supported format, a folder with documents/ and references/, a problem (.mps, "
         ".lp, "
-        "FILE.py:FUNCTION) or hf:NAME; - for standard input",
+        "FILE.py:FUNCTION) or hf:NAME from the Hugging Face hub; - for standard input",
     ),
 ]
 
@@ -49,7 +49,7 @@ Map: TypeAlias = Annotated[
 
 
 def reading_by(options: dict[str, Any], config: str | None = None, model: type[Any] = READING) -> Reading:
-    """Take the reading options out of others; `config`: a file of options, for a command with those of `model`."""
+    """Remove the options of reading from `options`, and return them; `config`: a file with options of `model`."""
     return reading_of(resolve_as(model, {name: options.pop(name) for name in READING.model_fields}, config=config))
 
 
@@ -64,7 +64,7 @@ def open_topics(
     *,
     read: bool = True,
 ) -> Iterator[Any]:
-    """Read topics, or the first of them, and report recognised columns; without `read` leave lines to others."""
+    """Read topics, at most `limit`, and report recognised columns; without `read`, workers decode the lines."""
     from optsum.corpus.topics import topics_read, unread_topics
 
     def told(sentence: str) -> None:
@@ -90,7 +90,7 @@ def columns_of(config: str | Path, also: Iterable[str] = ()) -> str | Mapping[st
     return said
 
 
-MORE: Final = "More"  # Panel of the flags that the short help leaves out.
+MORE: Final = "More"  # Panel of the flags that only --help-all shows.
 _more: Final = partial(Option, rich_help_panel=MORE)
 
 NAMES: Final = {
@@ -104,13 +104,13 @@ NAMES: Final = {
     "splitters": "optsum.corpus.sentences:SPLITTERS",
     "languages": "optsum.corpus.sentences:LANGUAGES",
 }
-"""Where the names of each list come from."""
+"""Module and variable with the names of each list."""
 
 LISTED: Final = [kind for kind in NAMES if kind != "languages"]  # Lists that ``optsum list`` prints.
 
 
 def offered(names: str | Iterable[str]) -> Callable[[str], list[str]]:
-    """Return the function that completes a value (the last of several) to a name in `NAMES` or in a given list."""
+    """Return a function for shell completion of a name, or the last of several; `names`: a key of `NAMES` or a list."""
 
     def complete(incomplete: str) -> list[str]:
         before, comma, last = incomplete.rpartition(",")
@@ -150,7 +150,7 @@ def _help_all(ctx: typer.Context, asked: bool) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Saying:
-    """Flags of every command: how much is printed beside results, and where."""
+    """Flags of every command: the messages that it prints, and help."""
 
     verbose: Annotated[bool, _more("--verbose", "-v", help="report progress, also in a pipe")] = False
     quiet: Annotated[bool, _more("--quiet", "-q", help="print only results and errors")] = False
@@ -210,7 +210,7 @@ def output_or_pipe(output: str | None) -> str | None:
 
 @dataclass(frozen=True)
 class Flags:
-    """The fields of a model that are flags of a command."""
+    """The fields of a model of options, except `without`, as flags of a command."""
 
     model: type[BaseModel]
     without: Collection[str] = ()
@@ -228,7 +228,7 @@ def _is_group(annotation: Any) -> bool:
 
 
 def _flags_of(parameter: inspect.Parameter) -> list[inspect.Parameter]:
-    """Return the flags of a parameter of a command's function: itself, or the fields of a dataclass."""
+    """Return the flags of a parameter of a command's function: one, or one for each field of a dataclass."""
     keyword, group = inspect.Parameter.KEYWORD_ONLY, parameter.annotation
     if not _is_group(group):
         return [parameter.replace(kind=keyword)]
@@ -238,7 +238,7 @@ def _flags_of(parameter: inspect.Parameter) -> list[inspect.Parameter]:
 
 
 def _hint(name: str, field: FieldInfo) -> FlagHint:
-    """Return the display of a field; a field without a hint has that of the option of the same name."""
+    """Return how a field is displayed; a field without a hint has that of the option of the same name."""
     known = [*field.metadata, *(Options.model_fields[name].metadata if name in Options.model_fields else [])]
     return next((each for each in known if isinstance(each, FlagHint)), FlagHint(name not in Options.model_fields))
 
@@ -252,7 +252,7 @@ def _annotation(name: str, field: FieldInfo) -> Any:
     kinds: list[Any] = [each for each in inner if each is not NoneType] or [field.annotation]
     kind, words = kinds[0], [word for each in kinds[1:] if get_origin(each) is Literal for word in get_args(each)]
     kind = get_args(kind)[0] if get_origin(kind) is Annotated else kind
-    # What is no number is left to the model, which says what it takes.
+    # A value that is no number is passed to the model, whose error says what it takes.
     more: dict[str, Any] = {"parser": partial(_number, kind)} if kind in {int, float} else {}
     if words:  # a number, or one of some words
         metavar = "|".join(["N", *words])
@@ -280,11 +280,11 @@ def _number(kind: Callable[[str], int | float], given: str) -> int | float | str
 
 
 def command(run: Callable[..., int], flags: Flags | None = None) -> Callable[..., int]:
-    """Return a function for typer.
+    """Return a function for typer that runs a command and returns its exit status.
 
-    It has the parameters of `run`, a flag for every option, and the flags of messages and logging (`Saying`). The
-    options are by default those of the annotation of the parameter ``options`` of `run`. A parameter that is a
-    dataclass, such as `optsum.cli.flags.Files`, is replaced by its fields. The function returns an exit status.
+    Its flags are the parameters of `run`, every option of `flags`, and those of all commands (`Saying`). By default,
+    `flags` are those in the annotation of the parameter ``options`` of `run`. A parameter that is a dataclass, such as
+    `optsum.cli.flags.Files`, is replaced by its fields.
     """
     own = inspect.signature(run, eval_str=True).parameters
     if flags is None and "options" in own:
@@ -327,7 +327,8 @@ class NearFlags:
         Option(metavar="SHARE", help="all selections that lose at most this share of the best value, such as 1%"),
     ] = None
     at_least: Annotated[
-        str | None, Option("--at-least", metavar="VALUE", help="all selections of at least this objective")
+        str | None,
+        Option("--at-least", metavar="VALUE", help="all selections whose objective is at least this (covers: at most)"),
     ] = None
     within_steps: Annotated[
         int | None, Option(metavar="K", min=0, help="all selections at most K integer steps below the best")
@@ -357,8 +358,8 @@ class Files:
         return existing(self.overwrite, getattr(self, "resume", False))
 
     def writer(self, output: str | None, inputs: Iterable[PathLike] = (), **options: Any) -> RowWriter:
-        """Return the writer of the command's rows; `inputs`: files that it reads besides topics and options."""
-        from optsum.corpus.rows import RowWriter
+        """Return the writer of the command's rows; `inputs`: files that it must not overwrite, besides its own."""
+        from optsum.corpus.row_files import RowWriter
 
         held = [self.topics, *filter(None, [self.config]), *inputs]
         return RowWriter(output, inputs=held, existing=self.existing, csv_safe=self.csv_safe, **options)

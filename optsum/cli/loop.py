@@ -1,4 +1,4 @@
-"""The loop of all commands over topics: write rows, show progress, handle Ctrl-C, return an exit status.
+"""Run a command over its topics: write rows, show progress, handle Ctrl-C, and return an exit status.
 
 `Finished` finds the finished topics of an earlier run, so that ``--resume`` processes the others.
 """
@@ -16,8 +16,8 @@ from time import perf_counter
 from types import TracebackType
 from typing import Any, Final, Self, TypeAlias, TypeVar
 
-from optsum.cli.exits import DONE, FAILED, INTERRUPTED, Interrupts, failed, put, tell
 from optsum.cli.flags import Files, ResumedFiles, count_topics, open_topics
+from optsum.cli.signals import DONE, FAILED, INTERRUPTED, Interrupts, failed, put, tell
 from optsum.contracts.result import Result, ResultCounts, Status, check_row, reason_of
 from optsum.corpus.topic import BadTopic, Reading, Topic
 from optsum.corpus.topics import read_ahead
@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 
 class Loop(AbstractContextManager["Loop"]):
-    """One pass of a command over its topics: rows can be written after entering; Ctrl-C ends it (`interrupted`)."""
+    """One pass of a command over its topics; rows are written within the context, which Ctrl-C ends (`interrupted`)."""
 
     def __init__(self, files: Files, output: str | None, inputs: Iterable[str] = (), **options: Any) -> None:
         if output is None and files.existing == "resume":
@@ -62,7 +62,7 @@ class Loop(AbstractContextManager["Loop"]):
     def iterate(self, source: Generator[T, None, None], *, parallel: bool = False) -> Iterator[T]:
         """Show progress, and return an iterator over a generator that raises `KeyboardInterrupt` after Ctrl-C.
 
-        The generator is made beforehand, because the progress bar has a thread (`optsum.running.executors`).
+        Callers make the generator before, because the progress bar starts a thread, and then no process can be forked.
         """
         self._stack.enter_context(closing(source))
         path, limit = self._files.topics, self._files.limit
@@ -78,7 +78,7 @@ class Loop(AbstractContextManager["Loop"]):
             self.errors, self._first_error = self.errors + times, self._first_error or error
 
     def status(self, done: str, lost: str) -> int:
-        """Print why the exit status is not 0, and return it; `done` and `lost`: what was finished, and what was not."""
+        """Return the exit status, and print why it is not 0; `done`, `lost`: what was finished, and what failed."""
         if self.interrupted:
             where = "" if self.rows.held is None else f" in {self.rows.held}"
             return tell(f"interrupted; {done}{where}", INTERRUPTED)
@@ -91,11 +91,11 @@ Row: TypeAlias = Mapping[str, Any]
 
 
 class Finished:
-    """The topics with complete rows, as a `Keeper` of `optsum.corpus.rows.RowWriter`.
+    """The topics with complete rows, as a `Keeper` of `optsum.corpus.row_files.RowWriter`.
 
     A row with an error, or one that Ctrl-C ended, is not finished: its topic is processed again. `check`: refuses a row
-    made with other options. `split`: whether topics are an unknown number of problems, ``id#0``, ``id#1``, ....
-    `wanted`: the number of rows of each problem; None if rows state it, as those of a study do.
+    made with other options. `split`: whether each topic is an unknown number of problems, ``id#0``, ``id#1``, ....
+    `wanted`: the number of rows of each problem; None if the rows state it, as those of studies do.
     """
 
     def __init__(
@@ -130,7 +130,7 @@ class Finished:
             else:
                 held.append(row["config_hash"])
                 wanted[topic] = row["rows"] if self._wanted is None else self._wanted
-        if self._split and last is not None:  # of the topic that was under way some references may be missing
+        if self._split and last is not None:  # the last topic may lack rows of some references
             again.add(last)
         self._topics = {
             topic: made_of[topic]
@@ -170,7 +170,7 @@ class Finished:
         for result in results:
             row = row_of(result)
             topic = self._topic_of(row)
-            if topic is None or topic != last:  # the first of a topic
+            if topic is None or topic != last:  # the first row of a topic
                 last, read = topic, self._read.pop(topic or "", None)
             yield row if read is None else {**row, INPUT: read}
 
@@ -186,13 +186,13 @@ def _is_finished(row: Row) -> bool:
 
 
 Searches: TypeAlias = Callable[[Iterator[Any]], Generator[Outcomes, None, None]]
-"""Searches open topics, and yields the results of each topic together, or the rows of several."""
+"""Searches topics from an iterator, and yields the results of each together, or the rows of several."""
 
 _SHOWN: Final = 50  # Lines of the table; a file may have any number of topics.
 
 
 class SearchLoop(Loop):
-    """A `Loop` over searches, with a row for each of the `ways` in which a topic is searched (stop words alike)."""
+    """A `Loop` over searches, with a row for each of the options (`ways`) with which every topic is searched."""
 
     def __init__(
         self,
@@ -200,7 +200,7 @@ class SearchLoop(Loop):
         output: str | None,
         ways: Sequence[Options],
         *,
-        other: Callable[[Row], str | None] = lambda _: None,  # the other flag in which a row differs, if one does
+        other: Callable[[Row], str | None] = lambda _: None,  # the flag in which a row differs, if any
         row_of: Callable[[Result], dict[str, Any]] = Result.to_row,
         result_of: Callable[[Row], Result] = Result.from_row,
         sent: bool = False,  # whether worker processes may read the topics too
@@ -216,10 +216,10 @@ class SearchLoop(Loop):
         self.counts = ResultCounts()
         self._kept = 0
         self._warm = self._elapsed = 0.0
-        self.on_terminal = sys.stdout is not None and sys.stdout.isatty()  # where `show` shows results
+        self.on_terminal = sys.stdout is not None and sys.stdout.isatty()  # then `show` prints a table
 
     def run(self, start: Searches) -> Iterator[Outcomes]:
-        """Yield results when their rows are on disk, first those of an earlier run; Ctrl-C ends it (`interrupted`)."""
+        """Yield results once their rows are on disk, first those of an earlier run; Ctrl-C ends it (`interrupted`)."""
         with self:
             for kept in by_problem(map(self._result_of, self.rows.kept())):
                 self._kept += len(kept)
@@ -227,12 +227,12 @@ class SearchLoop(Loop):
                 yield kept
             for way in self._ways:
                 self._warm += warm_up(setup_of(way))
-            if not gc.get_freeze_count():  # else a program around this one has done so, and nothing of it is thawed
-                gc.freeze()  # what is loaded by now stays: to look through it for garbage takes .05 ms of each topic
+            if not gc.get_freeze_count():  # otherwise the caller has frozen objects, which must stay frozen
+                gc.freeze()  # searching loaded modules for garbage takes .05 ms per topic
                 self._stack.callback(gc.unfreeze)
             pending = self._finished.pending(self._read, lambda: self.advance())  # noqa: PLW0108 - the bar comes later
             began = perf_counter()
-            parallel = self._ways[0].elsewhere  # then each process has its own time to report
+            parallel = self._ways[0].elsewhere  # then worker processes report their own warm-up
             unpaid = 0.0 if parallel else self._warm
             for results in self.iterate(start(read_ahead(pending, self._files.topics)), parallel=parallel):
                 if isinstance(results, Written):
@@ -248,7 +248,7 @@ class SearchLoop(Loop):
     def show(
         self, start: Searches, table_of: Callable[[list[Result]], Table], form: TableFormat | None = None
     ) -> list[Result]:
-        """Process all topics, show a table (of all with a `form`) unless rows are printed, and return what it shows."""
+        """Process topics, show a table unless rows are printed, and return its results (all of them with a `form`)."""
         shown: list[Result] = []
         reasons: set[str | None] = set()
         for results in self.run(start):
@@ -258,7 +258,7 @@ class SearchLoop(Loop):
                 reason = None if each.error is None else reason_of(each)
                 if form is not None or (reason not in reasons and len(shown) < _SHOWN):
                     shown.append(each)
-                if reason is not None:  # what all topics lack stands in one line of the table
+                if reason is not None:  # an error that topics share is shown once
                     reasons.add(reason)
         if self.output == "-" or (form is not None and not shown):
             return shown
@@ -334,7 +334,7 @@ class SearchLoop(Loop):
             parts.append(f"mean objective {number(found.objective / held)}")
             limit, unit = self._ways[0].max_length, self._ways[0].length_unit
             of_texts = self._ways[0].formulated().reads_topics
-            if not found.chosen and isinstance(limit, int) and of_texts:  # sentences were meant, more often than not
+            if not found.chosen and isinstance(limit, int) and of_texts:  # probably a number of sentences was meant
                 parts.append(
                     f"every selection is empty: no unit of at most {limit} {unit} adds to the objective (see "
                     "--length-unit)"

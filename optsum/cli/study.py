@@ -1,4 +1,4 @@
-"""The command that runs studies."""
+"""Define the command `study`, which runs the experiments of papers."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, create_model
 from typer import Option
 
-from optsum.cli.exits import DONE, INTERRUPTED, tell
 from optsum.cli.flags import Flags, Format, Plot, ResumedFiles, command, open_topics, reading_by
 from optsum.cli.loop import Finished, Loop
+from optsum.cli.signals import DONE, INTERRUPTED, tell
 from optsum.corpus.topic import Reading, Topic
 from optsum.errors import OptionError
 from optsum.options.options import READING, options_of
@@ -65,7 +65,7 @@ def subcommand(name: str) -> tuple[Callable[..., int], str]:
 
 
 def _shared() -> type[BaseModel]:
-    """Return the options that several studies share with the same type and default, and those of reading."""
+    """Return a model of the options that several studies have with the same type and default, and of reading."""
     found: dict[str, list[Any]] = {}
     for name in STUDIES:
         for option, field in options_of(load_study(name)).model_fields.items():
@@ -147,7 +147,7 @@ def _run(study: Study, files: StudyFiles, reading: Reading, form: TableFormat, *
     if files.topics == systems == "-":
         raise OptionError("Only one of topics and systems can be the standard input: give a file for the other.")
     if figures is not None:
-        with figure_folder(figures):  # not after hours of work
+        with figure_folder(figures):  # refuse it now, not after hours of work
             pass
     finished = None if output is None else Finished(output, partial(check_row_of, study, output))
     loop = Loop(files, output, list(filter(None, [systems])), keep=finished)

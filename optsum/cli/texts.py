@@ -1,4 +1,4 @@
-"""Commands that prepare topics: parse, chunks and align."""
+"""Define the commands that prepare topics: parse, chunks and align."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typer import Argument, Option
 
 from optsum.chunks.parse import Parse, conllu_blocks
 from optsum.chunks.tree import PROFILES, bracketed, chunk_tree, explained, indented, load_rules, word_sequences
-from optsum.cli.exits import DONE, failed, put
 from optsum.cli.flags import Files, Flags, output_or_pipe, reading_by
 from optsum.cli.loop import Loop
+from optsum.cli.signals import DONE, failed, put
 from optsum.corpus.alignment import UNREAD, align
 from optsum.corpus.topic import BadTopic, Reading, Topic, topic_to_json
 from optsum.corpus.topics import topics_read
@@ -25,13 +25,13 @@ from optsum.system.files import begin_of, name_of, read_text
 def _written(
     loop: Loop, reading: Reading, make: Callable[[Iterator[Topic | BadTopic]], Iterator[Topic | BadTopic]]
 ) -> Iterator[Topic]:
-    """Write the topics that `make` returns, or errors, and yield each; paths become relative to the output's."""
+    """Write the topics and errors that `make` yields, with paths relative to the output, and yield the topics."""
     from optsum.corpus.parses import rebased
 
     folder = Path(loop.output).parent if loop.output not in {None, "-"} else None
     source = loop.topics(reading)
     with loop:
-        # A generator, whatever `make` returns: Ctrl-C can be thrown into it.
+        # A generator, because Ctrl-C is thrown into it; `make` may return another iterator.
         for topic in loop.iterate(made for made in make(source)):
             if isinstance(topic, BadTopic):
                 reason = f"{topic.source}: {topic.error}" if topic.source else topic.error
@@ -81,7 +81,7 @@ def run_chunks(
             "--profile",
             "--chunk-profile",
             metavar="strict|paper",
-            help="strict keeps subjects, objects and the like with their verb; paper as in the paper",
+            help="strict keeps subjects, objects and the like with their verb; paper lets each be dropped",
         ),
     ] = "strict",
     chunk_rules: Annotated[
@@ -98,7 +98,7 @@ def run_chunks(
 ) -> int:
     """Print the chunks of all sentences of a file.
 
-    The number at a bracket is the chunk's; "!" marks a chunk that is kept or dropped together with its parent.
+    The number at a bracket is that of the chunk; "!" marks a chunk that is kept or dropped together with its parent.
 
     FILE has parsed sentences as CoNLL-U, or topics with "parses" or meta.conllu.
     """
@@ -179,7 +179,7 @@ def run_align(files: Files, options: Annotated[dict[str, Any], Flags(_OPTIONS)])
 
     def aligned(source: Iterator[Topic | BadTopic]) -> Iterator[Topic | BadTopic]:
         for topic in align(source, **given):
-            # A topic that alignments name may come after those that are read.
+            # With a limit, alignments may name topics that are not read.
             if files.limit is None or not isinstance(topic, BadTopic) or topic.error != UNREAD:
                 yield topic
 

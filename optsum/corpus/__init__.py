@@ -1,1 +1,1 @@
-"""Reading of topics and systems, and writing of rows: one by one; an unusable part is a `BadTopic` in its place."""
+"""Read topics and system summaries, and write rows, one at a time; an unusable topic is yielded as a `BadTopic`."""

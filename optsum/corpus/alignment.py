@@ -1,4 +1,4 @@
-"""Alignments, made from text or read from a file: the source sentences that together support a sentence of a reference.
+"""Align sentences of a reference with the source sentences that together support them, by text or from a file.
 
 Hirao et al. 2004 (TSC3), Table 1, lists the sets of source sentences that correspond to a sentence of an abstract,
 found by annotators. Without annotators, a set corresponds if its sentences together contain enough n-grams of the
@@ -33,7 +33,7 @@ from optsum.whole import whole
 if TYPE_CHECKING:
     from optsum.coverage.instance import IntArray
 
-UNREAD: Final = "there are alignments for this topic, but no such topic"
+UNREAD: Final = "there are alignments for this topic, but it is not among the topics"
 _Unit: TypeAlias = SentenceId | tuple[int, int]
 
 
@@ -79,7 +79,7 @@ def align(
 
         sum over n-grams of min(count in the sentence, count in the set) >= threshold * n-grams of the sentence,
 
-    or if annotators say so (`alignments`).
+    or if annotators marked it (`alignments`).
 
     Parameters
     ----------
@@ -92,9 +92,9 @@ def align(
     max_sentences : int
         Largest number of sentences in a set.
     max_sets : int
-        Largest number of sets kept for a sentence, because the number of minimal sets can grow with the power
-        `max_sentences` of the number of sentences. The smallest sets are kept; among equal sizes, the first ones found,
-        which have most n-grams in one sentence.
+        Largest number of sets kept for a sentence; n source sentences can have about n ** `max_sentences` minimal sets.
+        The smallest sets are kept; among sets of equal size, the first ones found, which have most n-grams in one
+        sentence.
     language, splitter, flat, lines, source_words
         How texts become sentences, and how much is read (`optsum.as_topic`). By default, each line of a reference of
         several lines is a sentence.
@@ -166,7 +166,7 @@ def align(
     else:
         counting = parsed, share, (max_sentences, max_sets), (raw, ready), made
         each = (aligned for topic in known for aligned in _aligned(topic, *counting))
-    # One may be called t#0 already, beside a t with several references.
+    # A topic may already have the id t#0, which is made for the first of several references of t.
     return unique_topics(each, "a second topic would be named {!r}; give each its own id")
 
 
@@ -209,7 +209,7 @@ def _of_reference(
 
 
 class _Marks(BaseModel):
-    """A part of a reference with the sentences that annotators marked for it; checked."""
+    """A checked record: a part of a reference, with the source sentences that annotators marked for it."""
 
     topic_id: str | int
     reference_index: int | None = Field(None, ge=0)
@@ -267,7 +267,7 @@ def _marked(
             yield topic
             continue
         if topic.id not in left:
-            yield BadTopic(topic.id, topic.source, "no alignment names it; give one, or leave it out")
+            yield BadTopic(topic.id, topic.source, "no alignment names this topic; give one, or leave the topic out")
             continue
         for number, parts in left.pop(topic.id).items():
             try:
@@ -317,7 +317,7 @@ def corresponding_sets(
 ) -> tuple[tuple[tuple[int, ...], ...], bool]:
     """Return the minimal sets of source sentences with enough of the wanted n-grams, and whether these are all.
 
-    Sets have at most `max_sentences`, and the smallest come first.
+    Sets have at most `max_sentences` sentences, the smallest sets come first, and at most `max_sets` are returned.
     """
     need = ceil(threshold * wanted.total())
     if not need:
@@ -327,7 +327,7 @@ def corresponding_sets(
     hits = np.array([[source[unit].get(key, 0) for key in wanted] for unit in units], np.int64).reshape(-1, len(wanted))
     kept: list[tuple[int, ...]] = []
     candidates = np.array(units, np.int64)
-    # With a limit one size after the other, so that all smaller sets are known when it is reached.
+    # With a limit, one size after the other, so that all smaller sets are known when the limit is reached.
     for size in [max_sentences] if max_sets is None else range(1, max_sentences + 1):
         found: list[tuple[int, ...]] = []
         _extend(candidates, hits, [], (limits, need), size, found, max_sets)
@@ -347,8 +347,8 @@ def _extend(
     found: list[tuple[int, ...]],
     limit: int | None,
 ) -> None:
-    """Add to `found` the minimal sets of `chosen` and up to `slots` of `units`; stop above the limit."""
-    limits, need = goal  # the wanted copies of each n-gram, and how many of them are needed in total
+    """Add to `found` the minimal sets made of `chosen` and up to `slots` of `units`; stop beyond `limit` sets."""
+    limits, need = goal  # wanted count of each n-gram, and the sum that is needed
     held = np.minimum(sum((row for _, row in chosen), np.zeros(len(limits), np.int64)), limits)
     missing = need - int(held.sum())
     gains = np.minimum(hits, limits - held).sum(axis=1)
@@ -362,7 +362,7 @@ def _extend(
     already = [unit for unit, _ in chosen]
     found.extend(tuple(sorted([*already, unit])) for unit in units[:complete][minimal].tolist())
     if slots > 1:
-        # Gains only shrink as sentences are added: none after the first that is too small for all slots leads a set.
+        # Gains never grow as units are added, so the first of a set must gain at least an equal share of the rest.
         for place in range(complete, np.count_nonzero((gains > 0) & (gains * slots >= missing))):
             if limit is not None and len(found) > limit:
                 return

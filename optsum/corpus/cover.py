@@ -1,4 +1,4 @@
-"""A topic's ``cover``, checked or read from a table: the sets of source sentences that support each abstract sentence.
+"""Check a topic's ``cover`` or read it from a table: sets of source sentences that support each abstract sentence.
 
 Hirao et al. 2004 (TSC3), Table 1: the alternatives A_i1, A_i2, ... of abstract sentence i.
 """
@@ -18,7 +18,7 @@ from optsum.corpus.topic import Topic, as_topic
 from optsum.errors import InputError
 from optsum.text.analyzer import Sentence
 
-SentenceId: TypeAlias = int | str  # What the input calls a source sentence: a unit number, or a name of any kind.
+SentenceId: TypeAlias = int | str  # Id of a source sentence in the input: a unit number, or a text.
 _SIGNS = {"⊔", "∪", "∨", "|", "or", "OR"}
 _HEADING = re.compile(r"^\W*sentence\s+id\b", re.IGNORECASE)
 _BARE = re.compile(r"[^\s{,]+(?:\s*,\s*[^\s{,]*)*")
@@ -28,10 +28,10 @@ _LATEX = [(r"\\(?:sqcup|cup|vee|lor)\b", "∪"), (r"\\([{}])", r"\1"), (r"_\{(\w
 
 @dataclass(frozen=True)
 class Alternatives:
-    """The alternatives of the abstract sentences that have any."""
+    """The alternatives of those abstract sentences that have any."""
 
     sentences: tuple[int, ...]  # Numbers of these abstract sentences, from 0.
-    # For each of them its alternatives, each a set of source sentences, none twice.
+    # Different alternatives of each of them; an alternative is a set of source sentences.
     sets: tuple[tuple[frozenset[SentenceId], ...], ...]
     uncoverable: tuple[int, ...]  # Numbers of the abstract sentences without any alternative.
 
@@ -41,9 +41,10 @@ class Alternatives:
 
 
 def alternatives_of(topic: Topic, uncoverable: str) -> Alternatives:
-    """Return the alternatives of a topic; `uncoverable`: "error" refuses abstract sentences without one.
+    """Return the alternatives of a topic.
 
-    "skip" leaves them out and names them; "miss" names them, and allows that no sentence has any.
+    `uncoverable`: "error" refuses abstract sentences without alternatives; "skip" leaves them out, but at least one
+    sentence must have some; "miss" also accepts a topic in which no sentence has any.
     """
     if topic.cover is None:
         raise InputError(
@@ -75,7 +76,7 @@ def claim_names(topic: Topic, numbers: Iterable[int]) -> list[SentenceId]:
 
 
 def worth_of(topic: Topic) -> list[int]:
-    """Return the weight of each abstract sentence: 1, or the topic's ``weights`` times their common denominator."""
+    """Return the weight of each abstract sentence as an integer: 1, or the given one times their common denominator."""
     if topic.weights is None:
         return [1] * len(topic.cover or ())
     common = lcm(*[weight.denominator for weight in topic.weights])
@@ -103,7 +104,10 @@ def _check_ids(topic: Topic, named: frozenset[SentenceId]) -> None:
 
 
 def check_extract(topic: Topic, alternatives: Alternatives, extract: Iterable[SentenceId]) -> None:
-    """Refuse sentences that the topic lacks; any name may be one if there are no documents, or if the cover does so."""
+    """Refuse an extract that names a sentence otherwise than the cover, or a sentence that the topic lacks.
+
+    Unknown ids are accepted if the topic has no documents; those that are texts also if the cover has unknown ids.
+    """
     texts = texts_of(topic)
     known = texts.keys() | alternatives.corresponding
     written = {str(unit): unit for unit in known}
@@ -124,7 +128,7 @@ def check_extract(topic: Topic, alternatives: Alternatives, extract: Iterable[Se
 
 
 def texts_of(topic: Topic) -> dict[SentenceId, Sentence]:
-    """Return the texts of all source sentences by unit number, or by their ids in ``meta["sentence_ids"]``."""
+    """Return all source sentences by their ids in ``meta["sentence_ids"]``, or without these by unit number."""
     ids = topic.meta.get("sentence_ids", range(len(topic.sentences)))
     usable = (
         isinstance(ids, Sequence)
@@ -140,7 +144,7 @@ def texts_of(topic: Topic) -> dict[SentenceId, Sentence]:
 
 
 def sentences_of(topic: Topic, selection: Iterable[SentenceId]) -> list[Sentence]:
-    """Return the text of an extract: unit numbers, or ids of ``meta["sentence_ids"]``, which take precedence."""
+    """Return the sentences with these unit numbers, or ids in ``meta["sentence_ids"]``, which take precedence."""
     texts = dict(enumerate(topic.sentences)) | (texts_of(topic) if "sentence_ids" in topic.meta else {})
     found = []
     for unit in selection:
@@ -182,7 +186,7 @@ def is_cover_table(sample: bytes) -> bool:
     if not lines or _HEADING.match(lines[0]):
         return bool(lines)
     if len(lines) > 1 and not text.endswith("\n"):
-        lines.pop()  # it may be cut off
+        lines.pop()  # the sample may cut it off
     return all(_begins_row(line) for line in lines) and any(len(line.split()) > 1 for line in lines)
 
 
@@ -195,10 +199,8 @@ def _begins_row(line: str) -> bool:
 
 
 def parse_cover_table(text: str, *, topic_id: str, source: str = "table") -> Topic:
-    r"""Return the topic of a table: a cover, and the ids of the abstract sentences in ``meta["abstract_ids"]``.
+    r"""Return a topic made of a table: its cover, with the ids of abstract sentences in ``meta["abstract_ids"]``.
 
-    Examples
-    --------
     >>> parse_cover_table("1 {s1} ∪ {s10, s11}\n2 s3,s5,s6", topic_id="t").cover
     ((('s1',), ('s10', 's11')), (('s3', 's5', 's6'),))
     """

@@ -1,4 +1,4 @@
-"""Topics from folders and pairs of files: DUC and TAC, stories with highlights, documents and references as raw text.
+"""Make topics of folders and pairs of files: DUC and TAC, stories with highlights, raw documents and references.
 
 A document of DUC has ``<DOC>``, ``<DOCNO>`` (or ``<DOC id="...">``) and ``<TEXT>``, with its sentences in ``<s ...>``
 if they were marked (as in Figure 1 of Lin & Hovy 2003). A summary is ``<SUM DOCSET= TYPE= SIZE= DOCREF= ...>``, or a
@@ -27,10 +27,10 @@ from optsum.errors import InputError
 from optsum.system.files import READ_ERRORS, PathLike, begin_of, describe_os_error, is_meant, open_bytes, read_text
 
 _SAMPLE = 4096
-# The letter of the person who chose the documents of a set, which summaries leave out: d061j, d0801a-a.
+# Letter in the name of a set for the person who chose its documents; summaries leave it out: d061j, d0801a-a.
 _CHOOSER = r"(?<=\d)[a-z](?=-[a-z]$|$)"
-_LOOKED_AT = 100  # Files of a folder that tell what it is.
-# Each looks no further than the next tag of its kind, so that damaged files take no longer than others.
+_LOOKED_AT = 100  # Number of files by which a folder is recognised.
+# Each pattern ends at the next tag of its kind at the latest, so that damaged files take no longer than others.
 _DOC = r"(?is)(<doc(?=[\s>])[^<>]*>.*?)(?=</doc>|<doc(?=[\s>])|\Z)"
 _DOCNO = r"(?i)<docno>([^<]*)|<doc(?=[\s>])[^<>]*?\bid\s*=\s*[\"']?([^\"'\s<>]+)"
 _TEXT = r"(?is)<text\b[^<>]*>(.*?)(?=</text>|<text\b|\Z)"
@@ -86,8 +86,8 @@ def duc_files(folder: Path) -> list[Path]:
 def duc_topics(files: Sequence[Path], reading: Reading = AS_IS) -> Iterator[Line]:
     """Yield a topic for each document with summaries of its own, and for each set with summaries of the set.
 
-    A topic is called after its document, or its set: ``d061``, or ``d061-200`` where there are several sizes. A set is
-    the folder of its documents; the letter after its name (who chose them) may be missing in the summaries.
+    A topic is named after its document or set: ``d061``, or ``d061-200`` if the set has summaries of several sizes. The
+    folder of a set's documents has its name; summaries may leave out the letter after it (who chose the documents).
     """
     line = None
     for line in _topics(files, reading):
@@ -208,9 +208,9 @@ class Summary:
     """A summary that a person or a system wrote."""
 
     docset: str  # The set of documents, such as ``d061``.
-    documents: tuple[str, ...]  # Those that it is of, as far as it names them.
-    multi: bool  # It is of a whole set.
-    size: str  # Words that were asked for, as it is written.
+    documents: tuple[str, ...]  # Names of the summarized documents, as far as known.
+    multi: bool  # Whether it summarizes a whole set.
+    size: str  # Required number of words, as written.
     author: str
     sentences: tuple[str, ...]
 
@@ -220,7 +220,7 @@ def is_sgml(sample: bytes) -> bool:
 
 
 def parse_documents(text: str, reading: Reading = AS_IS) -> Iterator[Document]:
-    r"""Yield the documents of a file.
+    r"""Yield the documents in the SGML of a file.
 
     >>> text = "<DOC><DOCNO> AP1 </DOCNO><TEXT><s num=1>A seriously\nill cat.</s>\n<s num=2>AT&amp;T.</s></TEXT></DOC>"
     >>> list(parse_documents(text))
@@ -228,9 +228,9 @@ def parse_documents(text: str, reading: Reading = AS_IS) -> Iterator[Document]:
     """
     for found in re.finditer(_DOC, text):
         numbers = re.finditer(_DOCNO, found[1])
-        number = min(numbers, key=lambda match: match[1] is None, default=None)  # <DOCNO> before the attribute
+        number = min(numbers, key=lambda match: match[1] is None, default=None)  # <DOCNO> precedes the attribute
         body = [match[1] for match in re.finditer(_TEXT, found[1])]
-        if not any(_plain(part) for part in body):  # tags that say nothing, as some conversions leave them
+        if not any(_plain(part) for part in body):  # some conversions leave <TEXT> empty
             begin = number.end() if number and number[1] else found[1].index(">") + 1
             body = [re.sub(_HEADLINE, " ", found[1][begin:])]
         sentences = [sentence for part in body for sentence in _sentences(part, reading)]
@@ -260,9 +260,9 @@ def parse_summaries(text: str, reading: Reading = AS_IS) -> Iterator[Summary]:
 
 
 def summary_of_name(name: str, text: str, reading: Reading = AS_IS) -> Summary | None:
-    """Return the summary in a file named after the document or set, a page of SEE or plain text; None for other names.
+    """Return the summary in a page of SEE or a plain text whose `name` is one of DUC; None for other names.
 
-    `name`: SET.TYPE.SIZE.SELECTOR.AUTHOR and perhaps .DOCUMENT, as in the evaluations of DUC.
+    Names of DUC are SET.TYPE.SIZE.SELECTOR.AUTHOR, or SET.TYPE.SIZE.SELECTOR.AUTHOR.DOCUMENT.
 
     >>> page = '<html><body><a name="1">[1]</a> <a href="#1" id=1>It sat.</a></body></html>'
     >>> summary_of_name("D061.P.100.J.B.AP880911-0016.html", page).documents
@@ -297,7 +297,7 @@ def stories_in(folder: Path) -> list[Path]:
 
 
 def story_topics(files: list[Path], reading: Reading = AS_IS) -> Iterator[Line]:
-    """Yield one topic for each file, as in CNN / Daily Mail: raw text, then references below ``@highlight``."""
+    """Yield a topic for each file, as in CNN / Daily Mail: raw text, and its reference below ``@highlight`` lines."""
     return (topic_line(file, _name(file), partial(_story, file, reading)) for file in files)
 
 
@@ -317,11 +317,11 @@ def parallel_folders(folder: Path) -> tuple[Path, Path] | None:
 
 
 def parallel_topics(folders: tuple[Path, Path], reading: Reading = AS_IS) -> Iterator[Line]:
-    """Yield a topic for each file of documents, or folder of such files, named after it without the ending.
+    """Yield a topic for each document, or folder of documents, named after the file or folder without the ending.
 
     Its references are the files of the same name, with or without a suffix: ``a.1.txt``, ``a.B.txt``, or all files of a
-    folder ``a``. If two folders ``a`` contain files of the same names, those are the topics, ``a/1``, ``a/2`` (BBC News
-    Summary).
+    folder ``a``. If documents and references have folders ``a`` with the same names of files, each pair of files is a
+    topic, ``a/1``, ``a/2`` (BBC News Summary).
     """
     documents, references = folders
     for beside in sorted(documents.parent.iterdir()):
@@ -337,7 +337,7 @@ def parallel_topics(folders: tuple[Path, Path], reading: Reading = AS_IS) -> Ite
     left = []
     for entry in _entries(references):
         name = _name(entry)
-        owners = (name, "" if entry.is_dir() else name.rpartition(".")[0])  # likeliest first: of a.b.txt "a.b", or "a"
+        owners = (name, "" if entry.is_dir() else name.rpartition(".")[0])  # for a.b.txt "a.b", otherwise "a"
         if (owner := next((each for each in owners if each and each in names), None)) is not None:
             by_name[owner] += _files(entry)
         else:
@@ -345,9 +345,9 @@ def parallel_topics(folders: tuple[Path, Path], reading: Reading = AS_IS) -> Ite
     if left:
         reading.notes(
             "left",
-            f"left out: {len(left)} of {references}, because {documents} has no document of that name, such as "
-            f"{left[0].name}; name references after their documents, or NAME.1.txt and NAME.2.txt if several belong "
-            "to one",
+            f"left out: {len(left)} of the references in {references}, such as {left[0].name}, because {documents} has "
+            "no document of that name; name references after their documents, or NAME.1.txt and NAME.2.txt if several "
+            "belong to one",
         )
     for entry in entries:
         beside = references / entry.name
@@ -389,7 +389,7 @@ def _entries(folder: Path) -> list[Path]:
 
 
 def _name(entry: Path) -> str:
-    """Return the name without the ending, with each accent composed into one character: macOS may store two."""
+    """Return the name without the ending, normalized to NFC, because macOS may store accents as characters."""
     return normalize("NFC", entry.name if entry.is_dir() else entry.stem)
 
 
@@ -412,7 +412,7 @@ def _record(name: str, documents: Sequence[Text], references: Sequence[Text]) ->
 
 
 def line_pair(path: PathLike) -> tuple[Path, Path] | None:
-    """Return the two files of a path: ``SOURCES,SUMMARIES``, or a file and a counterpart, such as ``val.tgt.txt``."""
+    """Return the files in ``SOURCES,SUMMARIES``, or a file and its counterpart (``a.src`` and ``a.tgt``), or None."""
     name = str(path)
     if not Path(name).exists() and name.count(",") == 1:
         source, target = map(Path, name.split(","))
@@ -434,7 +434,7 @@ def _is_text(path: Path) -> bool:
 
 
 def pair_topics(pair: tuple[Path, Path], reading: Reading = AS_IS) -> Iterator[Line]:
-    """Yield a topic for each pair of lines, named by its number from 0; a line may have marks, as raw text has."""
+    """Yield a topic for each pair of lines of two files, named by its number from 0; marks may separate sentences."""
     stack = ExitStack()
     streams = []
     for path in pair:

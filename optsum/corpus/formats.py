@@ -1,4 +1,4 @@
-"""Records of files: JSON Lines and arrays, CSV, TSV and Parquet, datasets of Hugging Face, and nuggets.
+"""Read records: JSON Lines and arrays, CSV, TSV and Parquet, datasets of Hugging Face, and nuggets.
 
 Nuggets (claims) come with the passages that support them, in the formats of retrieval evaluations:
 
@@ -6,7 +6,7 @@ Nuggets (claims) come with the passages that support them, in the formats of ret
   ``{"qid": ..., "docid": ..., "candidate_text": ..., "nuggets": [{"text": ..., "importance": "vital", "assignment":
   "support"}, ...]}``. The lines of a question are adjacent.
 - Judgments of CoverageBench (Samuel et al. 2026), and of TREC's diversity tasks before it, name a question, a nugget, a
-  passage, and whether this supports that: ``17 3 doc-81 1``.
+  passage, and whether the passage supports the nugget: ``17 3 doc-81 1``.
 - FreshStack (Thakur et al. 2025) has a record for each question, whose nuggets list the relevant passages.
 
 A vital nugget counts one and an okay nugget a half, as in the track's weighted score; "partial_support" counts as no
@@ -35,35 +35,35 @@ from optsum.errors import InputError
 from optsum.system.files import READ_ERRORS, PathLike, describe_os_error
 
 LONGEST: Final = 1 << 28
-"""Limit of the bytes of a line, or of an item of an array: some forty million words. A longer one may never end."""
+"""Most bytes of a line, or of an item of a JSON array: some forty million words; longer ones are refused."""
 
 _BLOCK: Final = 1 << 16
-_SEVERAL: Final = 1 << 19  # Bytes of lines that are read at once, if so many are there.
+_SEVERAL: Final = 1 << 19  # Bytes of lines to read at once, as far as they are available.
 _NAMES: Final = {"id", "topic_id", "system"}
 _OPTIONAL: Final = {"id", "topic_id", "cover", "parses", "meta", "vectors", "selection", "human"}
 BY_RETURNS: Final = "its lines end with carriage returns only, as on old Macs; save it with line feeds"
 _BLANKS: Final = re.compile(r"[ \t\r\n]*")
 JSON_COLUMNS: Final = b"optsum.json"
-"""The metadata key of a Parquet file for the names of the columns with JSON text, as a JSON list."""
+"""Metadata key of a Parquet file, whose value is a JSON list of the columns that contain JSON text."""
 
 CSV_SAFE: Final = "csv_safe"
-"""The column that marks files in which an apostrophe precedes cells that a spreadsheet would run (``--csv-safe``)."""
+"""Column of files in which an apostrophe precedes cells that a spreadsheet would take for formulas (``--csv-safe``)."""
 
-_ROWS: Final = 64  # Of a Parquet file in memory at a time.
-# The line where a row begins, its cells, its error, and whether the file ends in it.
+_ROWS: Final = 64  # Rows of a Parquet file in memory at a time.
+# Line number of a row, its cells, its error, and whether the file ends within the row.
 _Row: TypeAlias = tuple[int, list[str], str | None, bool]
-# Columns of rows whose cells are always text, never numbers or JSON.
+# Columns of results whose cells are text, even if they look like numbers or JSON.
 _WORDS = {
     *("id", "topic_id", "system", "formulation", "strategy", "backend", "metric", "status", "termination", "detail"),
     *("objective_exact", "bound_exact", "version", "config_hash", "signature", "error", "system", "study", "kind"),
 }
-_RUN: Final = re.compile(r"[=+\-@\t\r]")  # How a cell begins that spreadsheets run as a formula (OWASP, CSV injection).
+_RUN: Final = re.compile(r"[=+\-@\t\r]")  # Beginning of a cell that spreadsheets run as a formula (OWASP).
 _NUMBER: Final = re.compile(r"[+-][\d.,/]*(?:[eE][+-]?\d+)?")
 PREFIX: Final = "hf:"
 _WANTED: Final = "pip install 'optsum[hf]'"
 _WORTH: Final = {"vital": 1, "okay": 0.5}
 _ASSIGNED: Final = {"support": True, "partial_support": False, "not_support": False}
-NOTE: Final = "note"  # A key of the topic made of nuggets: what is to be said of the way they were read.
+NOTE: Final = "note"  # Key of a topic made of nuggets: a sentence for the user about how they were read.
 _NO_PASSAGES: Final = (
     "it lists nuggets, but not which passages support them; give nuggets that were assigned to passages, or passages "
     'as "documents" and the nuggets as their reference, from which optsum align makes a cover'
@@ -78,23 +78,23 @@ class Line(NamedTuple):
     source: str  # ``file:line``, lines counted from 1; the standard input is ``<stdin>``.
     value: Any  # The decoded JSON; None if there is an error.
     error: str | None = None  # Why the line cannot be used.
-    ended: bool = True  # Whether a line break follows; a row that was not written to its end has none.
+    ended: bool = True  # Whether a line break follows; a row that was cut short has none.
 
 
 class RawLines(NamedTuple):
-    """Lines of a file that are not blank, as they stand there."""
+    """Undecoded lines of a file that are not blank."""
 
     raws: Sequence[bytes]
-    numbers: Sequence[int]  # Of each in the file, from 1.
-    name: str  # Of the file.
+    numbers: Sequence[int]  # Number of each line in the file, from 1.
+    name: str  # Name of the file.
 
 
 class NumberedLines(Iterator[tuple[int, bytes]]):
-    """Iterates over the lines of a stream with their numbers, from 1; a very long one raises an `InputError`."""
+    """Iterator over the lines of a stream with numbers from 1; one above `LONGEST` bytes raises an `InputError`."""
 
     def __init__(self, stream: BufferedReader) -> None:
         self._stream, self._held = stream, b""
-        self.passed = 0  # How many lines were passed over or yielded.
+        self.passed = 0  # Number of lines that were skipped or yielded.
 
     def __next__(self) -> tuple[int, bytes]:
         raw, self._held = self._held or self._stream.readline(LONGEST), b""
@@ -108,9 +108,9 @@ class NumberedLines(Iterator[tuple[int, bytes]]):
         return self.passed, raw
 
     def several(self) -> list[bytes]:
-        """Return the lines that are there at once, none at the end; one that is too long is longer than `LONGEST`."""
+        """Return the lines available now, [] only at the end; of a line above `LONGEST` bytes a part may be missing."""
         parts, self._held = [self._held], b""
-        # What unpacks a damaged archive loses all that it was asked for at once.
+        # In a damaged archive the call that fails loses all bytes it was asked for, so it asks for few.
         size = _SEVERAL if isinstance(self._stream.raw, FileIO) else DEFAULT_BUFFER_SIZE
         while b"\n" not in parts[-1] and (more := self._stream.read1(size)):
             if sum(map(len, parts[:-1])) <= LONGEST:
@@ -119,13 +119,13 @@ class NumberedLines(Iterator[tuple[int, bytes]]):
                 parts[-1] = more
         block = b"".join(parts)
         end = block.rfind(b"\n") + 1 or len(block)
-        self._held = block[end:]  # without a call for the rest of the line, which would fill a small buffer
+        self._held = block[end:]  # no readline for its rest, which would fill only a small buffer
         found = BytesIO(block[:end]).readlines()
         self.passed += len(found)
         return found
 
     def begin(self) -> bytes:
-        """Return the first line that is not blank, or as much as is read at once, without consuming it."""
+        """Return the first line that is not blank (at most `LONGEST` bytes of it) without consuming it."""
         self.skip_blank()
         while (raw := self._stream.readline(LONGEST)) and is_blank(raw):
             self.passed += raw.endswith(b"\n")
@@ -134,7 +134,7 @@ class NumberedLines(Iterator[tuple[int, bytes]]):
         return raw
 
     def skip_blank(self) -> None:
-        """Skip the blank lines that follow all at once, because a small archive may contain millions."""
+        """Skip the blank lines that follow, many at a time, because a small archive may contain millions."""
         while not self._held and (ahead := self._stream.peek()):
             blank = len(ahead) - len(ahead.lstrip())
             end = ahead.rfind(b"\n", 0, blank) + 1
@@ -156,9 +156,9 @@ def _too_long() -> str:
 
 
 class Cells(dict[str, Any]):
-    """A row of a table, in which a text that begins like a list or an object of JSON is decoded."""
+    """A row of a table; `record` decodes its texts that begin like a list or an object of JSON."""
 
-    typed = True  # Whether cells have kinds, or are text, all of them.
+    typed = True  # Whether cells have types; otherwise all are text.
 
     def record(self) -> dict[str, Any]:
         found = {name: value if name in _NAMES else unpacked(value, f"the cell {name}") for name, value in self.items()}
@@ -166,13 +166,13 @@ class Cells(dict[str, Any]):
 
 
 class TextCells(Cells):
-    """A row of a table of text."""
+    """A row of a table in which all cells are text, such as CSV."""
 
     typed = False
 
 
 def decoded(found: Iterable[Any], how: Callable[[bytes, str], Line] | None = None) -> Iterator[Any]:
-    """Yield the lines among what was found decoded by `decode`, or as `how` does it, and anything else as it is."""
+    """Yield each line of `RawLines` decoded by `how` (by default `decode`), and other items unchanged."""
     for each in found:
         if isinstance(each, RawLines):
             yield from map(how or decode, each.raws, (f"{each.name}:{number}" for number in each.numbers))
@@ -181,7 +181,7 @@ def decoded(found: Iterable[Any], how: Callable[[bytes, str], Line] | None = Non
 
 
 def raw_lines(lines: NumberedLines, name: str) -> Iterator[Line | RawLines]:
-    """Yield the lines of a file that are not blank, together those that are there at once; why one cannot be read."""
+    """Yield the lines of a file that are not blank, many together, or an error line where one cannot be read."""
     raws: list[bytes] = []
     while True:
         try:
@@ -210,7 +210,7 @@ def bad_topic(source: PathLike, name: str, error: str) -> Line:
 
 
 def topic_line(source: PathLike, name: str, record: Callable[[], Any]) -> Line:
-    """Return the line of a topic that is made of files, or why it cannot be."""
+    """Return a line with the topic that `record` makes from files, or with the error that it raises."""
     try:
         return Line(well_formed(str(source)), record())
     except InputError as error:
@@ -223,7 +223,7 @@ def ends_by_returns(first: bytes) -> bool:
 
 
 def is_blank(raw: bytes) -> bool:
-    """Return whether a line has only white space, or also a byte order mark; a long line is not copied."""
+    """Return whether a line has only white space, perhaps after a byte order mark; a long line is not copied."""
     return not raw or raw.isspace() or raw.removeprefix(codecs.BOM_UTF8).isspace() or raw == codecs.BOM_UTF8
 
 
@@ -250,7 +250,7 @@ DECODER: Final = json.JSONDecoder(object_pairs_hook=_object, parse_float=_finite
 
 
 def utf8_text(raw: bytes) -> str:
-    """Return the text of a line; files joined by "cat" have byte order marks inside."""
+    """Return the text of a line without a byte order mark, which any line may have in files joined by "cat"."""
     try:
         return raw.removeprefix(codecs.BOM_UTF8).decode()
     except UnicodeDecodeError as error:
@@ -283,7 +283,7 @@ def unpacked(value: Any, where: str) -> Any:
 
 
 def array_records(lines: NumberedLines, name: str) -> Iterator[Line]:
-    """Yield the items of an array, with ``file:number`` as source; invalid JSON ends it with an error line."""
+    """Yield the items of a JSON array, with ``file:number`` as source; invalid JSON ends them with an error line."""
     pieces = _Pieces(lines.blocks())
     number = 0
     try:
@@ -316,7 +316,7 @@ def _not_json(error: Exception) -> str:
 
 
 class _Pieces:
-    """The text of an array, of which only the current value is held in memory."""
+    """Reader of the text of a JSON array, which holds only the current value in memory."""
 
     def __init__(self, blocks: Iterator[bytes]) -> None:
         self._blocks, self._decoder = blocks, codecs.getincrementaldecoder("utf-8-sig")()
@@ -353,7 +353,7 @@ class _Pieces:
             try:
                 value, end = DECODER.raw_decode(self._text, self._at)
             except (json.JSONDecodeError, InputError):
-                # It may be that it only ends on a later line; twice as much each time, so that the work is linear.
+                # The value may end later. The text is doubled each time, so that the work is linear.
                 if not self._more(len(self._text) - self._at):
                     raise
                 continue
@@ -364,7 +364,7 @@ class _Pieces:
 
 
 def csv_records(lines: NumberedLines, name: str, heading: tuple[str, list[str]], *, closed: bool) -> Iterator[Line]:
-    """Yield a record, or an error, for each row below the heading; if `closed`, a last one needs a line break."""
+    """Yield a record, or an error, for each row below the heading; if `closed`, the last row needs a line break."""
     delimiter, names = heading
     if any(map(_is_torn, names)):
         raise InputError(f"{name} is not UTF-8; save it as UTF-8")
@@ -419,7 +419,7 @@ def _quoted_rows(lines: NumberedLines, heading: tuple[str, list[str]], *, closed
 
     A row in which a stray quotation mark swallows others is refused, and the swallowed lines are read separately.
     """
-    csv.field_size_limit(LONGEST)  # a document is one cell
+    csv.field_size_limit(LONGEST)  # a cell may be a whole document
     delimiter, names = heading
     taken: deque[tuple[int, bytes]] = deque()
     waiting: deque[tuple[int, bytes]] = deque()
@@ -513,7 +513,7 @@ def _parquet_rows(file: Any, name: str, json_columns: set[str]) -> Iterator[Line
                 except (ValueError, RecursionError) as error:
                     yield Line(source, None, str(error))
                 number += 1
-    except (OSError, ValueError) as error:  # Arrow's own are of these
+    except (OSError, ValueError) as error:  # Arrow's errors are of these types
         yield broken_off(error, name, number + 1)
 
 
@@ -549,7 +549,7 @@ def folder_records(folder: Path) -> Iterator[Line]:
     datasets = _package(str(folder))
     try:
         found = datasets.load_from_disk(str(folder))
-    except Exception as error:  # of many kinds, the package's own among them
+    except Exception as error:  # of many types, also of the package itself
         raise InputError(f"the dataset {folder} cannot be read: {_said(error)}") from error
     if not hasattr(found, "features"):  # a DatasetDict
         if len(splits := list(found)) != 1:
@@ -570,12 +570,12 @@ def hub_records(name: str) -> Iterator[Line]:
             f"{name} names no dataset; write {PREFIX}NAME, {PREFIX}NAME:CONFIG or {PREFIX}NAME:CONFIG:SPLIT"
         )
     config, split = [*(part or None for part in rest), None, None][:2]
-    logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # what fails is said once, here
+    logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # failures are reported once, below
     try:
         splits = list(datasets.get_dataset_split_names(dataset, config)) if split is None else [split]
         found = datasets.load_dataset(dataset, config, split=splits[0], streaming=True)
         rows = iter(found)
-        first = list(islice(rows, 1))  # only reading it shows whether the data are there
+        first = list(islice(rows, 1))  # only reading a row shows whether the data exist
     except ConnectionError as error:
         raise InputError(
             f"the dataset {name} cannot be loaded without the hub of Hugging Face, which does not respond: check "
@@ -605,7 +605,7 @@ def _records(rows: Any, name: str) -> Iterator[Line]:
     try:
         for number, row in enumerate(rows, start=1):
             yield Line(f"{name}:{number}", dict(row))
-    except Exception as error:  # noqa: BLE001 - a network, a disk, a decoder of the package
+    except Exception as error:  # noqa: BLE001 - the network, the disk or the package may fail
         yield broken_off(OSError(_said(error)), name, number + 1)
 
 
@@ -618,7 +618,7 @@ def nugget_reader(
 ) -> Callable[[NumberedLines, str], Iterator[Line]] | None:
     """Return the reader for a file of nuggets, recognised by its first lines; None for other files.
 
-    Judgments differ from a table of alternatives, which may also be of numbers alone, because questions have several.
+    In a file of judgments some question has several lines; otherwise it might be a table of alternatives.
     """
     if first.startswith(b"{"):
         if b'"nuggets"' not in first or b'"candidate_text"' not in first:
@@ -732,7 +732,7 @@ def topic_of_nuggets(record: Mapping[str, Any]) -> dict[str, Any]:
     nuggets = record["nuggets"]
     lists = [each.get("relevant_corpus_ids") if isinstance(each, dict) else None for each in nuggets or ()]
     if not lists or not all(isinstance(each, list) for each in lists):
-        one = "it is a single passage of a question; give the file of all its passages"
+        one = "it is a single passage of a question; give the file with all passages of the question"
         raise InputError(f"a record of nuggets cannot be used: {one if _is_assigned(record) else _NO_PASSAGES}")
     names = [each.get("_id", number) for number, each in enumerate(nuggets)]
     cover = [[[passage] for passage in dict.fromkeys(each)] for each in lists if each is not None]

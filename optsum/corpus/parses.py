@@ -1,4 +1,4 @@
-"""The parses of a topic's sentences: from the topic, from files or by spaCy; topics in CoNLL-U files."""
+"""Read parses of sentences from topics and files, or make them with spaCy; read topics from CoNLL-U files."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _AUTHOR = re.compile(r"\(([^()]*)\)\s*")
 
 
 def parses_of(topic: Topic) -> tuple[Parse, ...]:
-    """Return the parse of each sentence of a topic, with the sentence itself as its text.
+    """Return the parse of each sentence of a topic; the text of a parse is the sentence as in the topic.
 
-    They come from ``parses``, the CoNLL-U text of each sentence, or else from the file (or list of files) in
-    ``meta.conllu``, in order, next to the topic's own file or in the folder ``conllu`` there. A sentence without words
-    needs no parse: ``""`` in ``parses``, nothing in a file.
+    Parses are in ``parses``, the CoNLL-U text of each sentence, or else, in order, in the file (or list of files) that
+    ``meta.conllu`` names, beside the topic's own file or in the folder ``conllu`` there. A sentence without words needs
+    no parse: ``""`` in ``parses``, nothing in a file.
     """
     try:
         return tuple(
@@ -93,7 +93,7 @@ def _names(topic: Topic) -> list[str]:
 
 
 def rebased(topic: Topic, folder: Path) -> Topic:
-    """Return a topic for a file in another folder, whose ``meta.conllu`` names the same files from there."""
+    """Return a topic for a file in `folder`: ``meta.conllu`` names the same files relative to it."""
     names = topic.meta.get("conllu")
     if names is None or folder.resolve() == _folder_of(topic.source).resolve():
         return topic
@@ -127,12 +127,12 @@ def _read(name: str, source: str) -> list[Block]:
 
 
 def _fitted(parse: Parse, sentence: Sentence, unit: int) -> Parse:
-    """Return the parse with the sentence as its text, ignoring differences in white space."""
+    """Return the parse with the sentence as its text; the two may differ in white space only."""
     text = raw_text(sentence)
     if text == parse.text:
         return parse
     places = [place for place, sign in enumerate(text) if not sign.isspace()]
-    # before[place]: how many characters of the parse's text in front of it are no white space
+    # before[place]: number of characters before it in the parse's text that are not white space
     before = list(accumulate((not sign.isspace() for sign in parse.text), initial=0))
     if "".join(parse.text.split()) != "".join(text.split()):
         raise InputError(
@@ -185,11 +185,11 @@ def conllu_files(folder: Path) -> list[Path]:
 
 
 def conllu_topics(files: list[Path], reading: Reading) -> Iterator[Line]:
-    """Iterate over the topics of CoNLL-U files, one for each, whose documents begin at ``# newdoc``, parses included.
+    """Iterate over topics with parses, one for each CoNLL-U file; documents begin at comments ``# newdoc``.
 
     References are comments ``# summary1 = ...``, ``# reference = ...`` (or ``# meta::summary1 = ...``, as in the
-    treebank GUM) with raw text, which may begin with its author in parentheses; an author other than "human" is
-    skipped. One file is in memory at a time.
+    treebank GUM) with raw text, which may begin with its author in parentheses; those of authors other than
+    "human" are skipped. One file is in memory at a time.
     """
     for file in files:
         name = file.name.removesuffix(".gz").removesuffix(".conllu")

@@ -18,15 +18,15 @@ _TAG = re.compile(r"(</?[sStT]>)")
 _BETWEEN = re.compile(r"<q>|##SENT##|\[CLS\] \[SEP\]|\[SEP\] \[CLS\]")
 _DOCUMENTS = re.compile(r"\|\|\|\|\||story_separator_special_tag|<doc-sep>")
 _SPELLED_BREAK = re.compile(r"[^\S\n]*(?:NEWLINE_CHAR|(?<=[.!?…\"'”’)])[^\S\n]*<n>)[^\S\n]*")
-# The splitter keeps quotations whole, and one that is never closed swallows what follows (45,000 characters of
-# a meeting), so it does not see quotation marks: sentences end as in corpora split by other means.
+# The splitter keeps quotations whole, and one that is never closed swallows the rest (45,000 characters of a meeting).
+# So quotation marks are hidden from it, and sentences end within quotations, as in corpora split by other tools.
 _OPENING = "“‘„‚‟«‹「『`"
 _CLOSING = "\"'”’»›」』"
 _MARKS = frozenset(_OPENING + _CLOSING)
-# Marks that still belong to the sentence they touch. Languages differ in which close, so before a blank all do.
+# Marks that belong to the sentence before them. Languages differ in which marks close; before a blank, all do.
 _ATTACHED = re.compile(rf"[{_OPENING}{_CLOSING}]+(?!\S)|[{_CLOSING}]+")
 # The splitter's time is quadratic in some texts, such as Chinese ones, so it sees a long text through a window,
-# in characters. What lies close to the window's end is left to the next one: a bracket may close behind it.
+# in characters. Sentence ends close to the window's end are left to the next one: a bracket may close behind it.
 _WINDOW = 4096
 _AHEAD = 1024
 LANGUAGES: Final = (
@@ -43,10 +43,10 @@ _TERMINALS: Final = (0x17D4, 0x17D5, 0x2CF9, 0x2CFA, 0x2CFB, 0xFE12, 0xFE15, 0xF
 
 
 def as_sentences(value: object, where: str, split: Splitter) -> tuple[Sentence, ...]:
-    """Return the sentences of one document, reference or summary; half surrogate pairs become U+FFFD.
+    """Return the sentences of one document, reference or summary; lone surrogates become U+FFFD.
 
-    `value`: sentences, each raw or as tokens, including blank ones, so that the numbering of units never changes; or
-    one string for `split`.
+    `value`: a list of sentences, each a string or a list of tokens; blank ones are kept, so that units keep their
+    numbers. Or one string, which `split` splits.
     """
     if isinstance(value, str):
         return tuple(split(value))
@@ -81,7 +81,7 @@ def is_well_formed(text: str) -> bool:
 
 
 def json_type(value: object) -> str:
-    """Return the JSON name of a value's type, for messages."""
+    """Return the type of a value as JSON calls it, for messages: "a list", "null"; other types as "of type NAME"."""
     if value is None or isinstance(value, bool):
         return str(value).lower().replace("none", "null")
     names = {"a number": int | float, "a string": str, "a list": list | tuple, "an object": Mapping}
@@ -141,7 +141,7 @@ def between_marks(text: str) -> list[str] | None:
 
 
 def documents_between_marks(text: str) -> list[str]:
-    """Return the documents of a text, which Multi-News separates by marks."""
+    """Return the documents in a text that separates them by marks, as Multi-News does; without marks, the text."""
     pieces = _DOCUMENTS.split(text)
     return [document for piece in pieces if (document := piece.strip())] if len(pieces) > 1 else [text]
 
@@ -158,14 +158,14 @@ def split_sentences(text: str, language: str = "en") -> list[str]:
 
 
 SPLITTERS: Final[Registry[Any]] = Registry("splitter", {"sentencex": split_sentences}, "optsum.splitters")
-"""Functions from a raw text to its sentences; a parameter ``language`` gets the code of the language."""
+"""Functions that split a raw text into sentences; one with a parameter ``language`` gets the language code."""
 
 
 @dataclass(frozen=True, slots=True)
 class Splitter:
-    """How raw text becomes sentences."""
+    """A function that splits raw text into sentences, with its language."""
 
-    # A code such as ``en`` or ``de``. One that the splitter has no rules for is no error: general ones are used.
+    # A code such as ``en`` or ``de``. For a language without rules of its own, the splitter uses general ones.
     language: str = "en"
     # A name in `SPLITTERS`, ``module:function``, or a function from a text to a list of sentences.
     name: str | Callable[..., Any] = "sentencex"
@@ -202,7 +202,7 @@ def _split_by(name: str) -> tuple[Callable[..., Any], bool]:
     function = SPLITTERS.load(name)
     try:
         return function, "language" in signature(function).parameters
-    except (TypeError, ValueError):  # of compiled code
+    except (TypeError, ValueError):  # compiled functions may lack one
         return function, False
 
 
@@ -215,7 +215,7 @@ def splitter_of(language: str, name: str | Callable[..., Any]) -> Splitter:
 
 
 def _pieces(text: str, language: str) -> Iterator[str]:
-    window = first = 0  # where the window begins, and where the sentence does: there, or before
+    window = first = 0  # where the window and the current sentence begin; the sentence may begin earlier
     while window < len(text):
         stop = window + _WINDOW
         settled = stop - _AHEAD if stop < len(text) else len(text)
@@ -226,7 +226,7 @@ def _pieces(text: str, language: str) -> Iterator[str]:
             first = window + cut
         if first > window:
             window = first
-        else:  # a sentence that outgrows the window is read on, from the beginning of a word
+        else:  # the sentence is longer than the window, which moves on to the beginning of a word
             blanks = (back for back in range(settled, window, -1) if text[back - 1].isspace())
             window = next(blanks, settled)
     if first < len(text):
@@ -248,7 +248,7 @@ def _ends(text: str, language: str) -> Iterator[int]:
 
 @cache
 def _table() -> dict[int, str | None]:
-    # The splitter breaks down on a capital, a no-break space and a full stop, so it is shown plain blanks.
+    # The splitter crashes on a capital, a no-break space and a full stop in a row, so it gets plain blanks.
     table: dict[int, str | None] = {code: " " for code in range(0x80, 0x3001) if chr(code).isspace()}
     return table | dict.fromkeys(_TERMINALS, "\u0964") | {ord(mark): None for mark in _MARKS}
 
@@ -259,7 +259,7 @@ def _segments(text: str, language: str) -> list[str]:
     try:
         return list(sentencex.segment(language, text))
     except BaseException as error:
-        # A panic in the splitter's compiled code is no Exception.
+        # A panic in the splitter's Rust code is not an Exception.
         if type(error).__name__ != "PanicException":
             raise
         raise InputError(

@@ -1,4 +1,4 @@
-"""A topic: documents to extract from, references to compare with, and vectors in npz files."""
+"""Make topics from records: ids, documents, references and covers; columns of data sets; vectors in npz files."""
 
 from __future__ import annotations
 
@@ -45,27 +45,26 @@ Flat: TypeAlias = Literal["sentences", "texts", "tokens"]
 """Meaning of the strings of a flat list: sentences of one text, raw texts, or tokens of a sentence."""
 
 SummaryLines: TypeAlias = Literal["broken", "always"]
-"""When each line of a raw reference is a sentence: if it has several lines, or always, like rougeLsum of rouge-score.
-"""
+"""When the lines of a raw reference are its sentences: if there are several, or always (rougeLsum of rouge-score)."""
 
 _LOG: Final = logging.getLogger("optsum")
 Cover: TypeAlias = tuple[tuple[tuple[int | str, ...], ...], ...]
-"""For each abstract sentence its alternatives, each a set of units or sentence ids."""
+"""The alternatives of each abstract sentence; an alternative is a set of unit numbers or sentence ids."""
 
+# A record with at least the first keys and at most the second is in optsum's own form; no other form is tried.
 _LEAST: Final = frozenset({"id", "documents"})
-# Keys that a record in optsum's own form must have, and keys that tell that it has no other form.
 _PLAIN: Final = _LEAST | {"references", "meta"}
-# Objects that must be converted to problems first, by an attribute: their name, and how to convert them.
+# Objects that users must first convert to problems, by an attribute that they have: what they are, and how.
 _MODELS: Final = {
     "component_data_objects": ("a Pyomo model", "PyomoProblem(model, units=model.x)"),
     "facility": ("an instance of the normal form", "CoverageProblem.of(instance)"),
 }
-ColumnPath: TypeAlias = tuple[str, ...]  # Names, and ``"[]"`` for "a topic of each item", ``"[*]"`` for "all items".
+ColumnPath: TypeAlias = tuple[str, ...]  # Field names; ``"[]"`` makes a topic of each item, ``"[*]"`` takes all.
 _STEP = re.compile(r"([^.\[\]]+)((?:\[\*?\])*)")
 _TEXTS: Final = ("documents", "references")
 _KEYS: Final = ("id", *_TEXTS, "cover", "supports", "weights", "lengths", "parses", "meta")
-OWN: Final = frozenset({"documents", "cover", "supports"})  # Keys by which a topic of optsum's own is known.
-# Columns of public data sets by their content, from the file.
+OWN: Final = frozenset({"documents", "cover", "supports"})  # Any of these marks optsum's own form.
+# Names of columns in public data sets, by what the columns contain.
 _COLUMNS: Final[dict[str, list[Any]]] = {
     kind: held["columns"]
     for kind, held in json.loads(Path(__file__).with_name("data_sets.json").read_text(encoding="utf-8")).items()
@@ -79,23 +78,23 @@ TOKENS: Final = frozenset(_COLUMNS["tokens"])
 # Texts that programs write for missing values.
 _MISSING: Final = frozenset({"NaN", "nan", "None", "null", "NULL", "N/A", "n/a", "<NA>"})
 _WRITTEN_BREAK: Final = re.compile(r"\\n(?![a-z])")  # A line break as programs write it; not ``\nabla``.
-_FEW: Final = 2  # So few strings may be sentences of one word each.
+_FEW: Final = 2  # Up to this many strings may be sentences of one word, not tokens.
 _ENDINGS: Final = frozenset(".!?\u3002\uff01\uff1f\u2026\u061f\u0964\u06d4")
-_MOST: Final = 10**9  # A length, or a weight.
+_MOST: Final = 10**9  # Largest length or weight.
 _COVER: Final = "cover is a list, per abstract sentence, of alternatives, each a list of units"
 
 
 @dataclass(eq=False)
 class Notes:
-    """Reports doubts about an input, each kind once; where they are pickled, `said` keeps them to be repeated here."""
+    """Reporter of doubts about an input, each kind once; a pickled copy only collects them in `said`, for `repeat`."""
 
     _name: str = ""
     _tell: Callable[[str], None] | None = None
-    # By kind: the sentence, and whether it is information.
+    # By kind: the sentence, and whether it is information rather than a warning.
     said: dict[str, tuple[str, bool]] = field(default_factory=dict, init=False)
 
     def __call__(self, kind: str, sentence: str, *, news: bool = False) -> None:
-        """Report a sentence unless one of its kind was reported; `news`: it is information, not a warning."""
+        """Report a sentence unless one of its kind was reported before; `news`: it is information, not a warning."""
         if kind in self.said:
             return
         self.said[kind] = sentence, news
@@ -110,27 +109,27 @@ class Notes:
             self(kind, sentence, news=news)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Notes, (self._name, len)  # which says nothing
+        return Notes, (self._name, len)  # `len` is a callable that reports nothing
 
 
 @lru_cache(maxsize=32)
 def notes_of(name: str) -> Notes:
-    """Return the reporter of doubts for an input name, which reports each once in this process."""
+    """Return the reporter for an input name, the same one for each call, so that a doubt is reported once."""
     return Notes(name)
 
 
 class Reading(NamedTuple):
     """Options for converting input texts to sentences."""
 
-    split: Splitter = ENGLISH  # Of raw text.
-    flat: Flat | None = None  # What a flat list of strings is.
-    # Whether each line of raw text is a sentence; None where that is known of a column alone.
+    split: Splitter = ENGLISH  # Splits raw text into sentences.
+    flat: Flat | None = None  # Meaning of a flat list of strings.
+    # Whether each line of raw text is a sentence; None: only in columns that are known for it.
     lines: bool | None = None
-    summary_lines: SummaryLines | None = None  # When that holds of references and systems' summaries alone.
-    source_words: int | None = None  # Number of words of the documents whose sentences are read.
-    # Which columns of a record are what (``--map``); None to recognise those of well-known data sets.
+    summary_lines: SummaryLines | None = None  # The same for summaries, if `lines` is None.
+    source_words: int | None = None  # Read the sentences within this many words of the documents.
+    # Columns of records by their meaning (``--map``); None: recognise those of well-known data sets.
     columns: Columns | None = None
-    notes: Notes = Notes()  # Says what is uncertain.
+    notes: Notes = Notes()  # Reports doubts about the input.
 
     def of_input(
         self, name: str, columns: str | Mapping[str, str] | None, tell: Callable[[str], None] | None = None
@@ -138,11 +137,11 @@ class Reading(NamedTuple):
         return self._replace(columns=None if columns is None else parse_columns(columns), notes=Notes(name, tell))
 
     def documents(self, text: str, where: str = "documents") -> tuple[Text, ...]:
-        """Return the documents of a raw text: itself, or the parts between marks."""
+        """Return the documents in a raw text: one, or the parts between marks that separate documents."""
         return _raw_texts([text], "documents", where, self)
 
     def summary(self, value: object, where: str = "references") -> Text:
-        """Return the sentences of a reference or of a system's summary: a raw text, or a list of sentences."""
+        """Return the sentences of a reference or of a system's summary, given as raw text or as a list of sentences."""
         value = unpacked(without_arrays(value), where)
         if isinstance(value, str):
             return _sentences_of(value, "references", where, self)
@@ -177,7 +176,7 @@ class Topic:
     id : str
         Not blank, without control characters.
     documents : tuple of tuple of sentences
-        Blank sentences are kept, so that numbers mean the same as in the input.
+        Blank sentences are kept, so that units have the same numbers as in the input.
     references : tuple of tuple of sentences
         Empty only for a cover topic.
     meta : mapping
@@ -191,8 +190,8 @@ class Topic:
     vectors : Vectors or None
         Vectors of its sentences and references, for metrics of similarity.
     problem : Problem or mapping, optional
-        The problem to solve instead of a text: a problem, or an instance in the normal form in its JSON form. The
-        labels of its units take the place of sentences.
+        A problem to solve instead of a text, or the JSON form of an instance in the normal form. The labels of its
+        units then stand in `documents` as sentences.
     lengths : tuple of int or None
         Length of each sentence, if lengths are given (``--length-unit given``).
     start : tuple, optional
@@ -245,7 +244,7 @@ class Topic:
 class BadTopic:
     """A topic that cannot be used; it becomes an error row, and the others are processed."""
 
-    id: str | None  # None if it could not be read either.
+    id: str | None  # None if the id could not be read.
     source: str  # ``file:line``.
     error: str  # What is wrong, without the source.
 
@@ -267,15 +266,15 @@ def as_topic(
     ----------
     obj : mapping or Topic
         With ``id``, ``documents`` and ``references`` (lists of sentence lists or of raw texts, or one raw text), and
-        perhaps ``meta``, ``cover`` or ``supports``, ``weights``, ``parses``, ``lengths`` and ``vectors``
-        (docs/topics.md). With a cover, documents and references may be absent. Other keys are ignored. Or a record with
-        the columns of a well-known data set, or with `columns`. A `Topic` is returned unchanged.
+        perhaps ``meta``, ``constraints``, ``cover`` or ``supports``, ``weights``, ``parses``, ``lengths`` and
+        ``vectors`` (docs/topics.md). With a cover, documents and references may be absent. Other keys are ignored. A
+        record may also have the columns of a well-known data set, or `columns`. A `Topic` is returned unchanged.
     language : str
         Language whose rules split raw texts.
     splitter : str or callable
         Splitter of raw text: its name, ``module:function``, or a function from a text to its sentences.
     source : str
-        Its origin, ``file:line``.
+        Origin of the topic, ``file:line``.
     flat : {"sentences", "texts", "tokens"}, optional
         Meaning of a flat list of strings: one text, sentence by sentence, several raw texts, or the tokens of one
         sentence. By default, strings of several sentences each are raw texts; an ambiguous list is refused.
@@ -294,7 +293,7 @@ def as_topic(
         list could be one text or several; if the numbers of parses and sentences differ; if `columns` make several
         topics from one record.
     OptionError
-        If the language code or the splitter is unknown, or `columns` name none.
+        If the language code or the splitter is unknown, or `columns` are malformed or incomplete.
 
     Examples
     --------
@@ -318,13 +317,13 @@ def topic_of(obj: object, reading: Reading, source: str = "") -> Topic:
 
 
 def topics_of_record(value: object, number: int | None, reading: Reading, source: str) -> Iterable[Topic]:
-    """Return the topics of an object; one without an id is named by `number`, or 0 for None."""
+    """Return the topics of a record or a problem; a topic without an id is named by `number` (0 if None)."""
     if isinstance(value, Topic):
         return [value]
     if type(value) is dict and reading.columns is None and value.keys() >= _LEAST and value.keys() <= _PLAIN:
-        return [_topic(value, None, reading, source)]  # what follows is of other records
+        return [_topic(value, None, reading, source)]  # no other form need be tried
     value = value.record() if isinstance(value, Cells) else value
-    if (posed := getattr(value, "as_topic", None)) is not None:  # a problem
+    if (posed := getattr(value, "as_topic", None)) is not None:  # `value` is a problem
         if isinstance(value, type):
             raise InputError(f"this is the class {value.__name__}, not a problem: call it to make one")
         return [posed()]
@@ -401,7 +400,7 @@ def _checked(name: str, obj: Mapping[Any, Any], columns: Columns | None, reading
             if not isinstance(text, str):
                 raise InputError(f"parses[{number}] is {json_type(text)}; give CoNLL-U text")
     if "lengths" in given:
-        # Passages without texts are numbered: as many as `supports` has lists, or as a cover has lengths of.
+        # Without documents `supports` has a list for each passage, and a cover allows any number of passages.
         counted = units if documents or not covered else None if supports is None else len(supports)
         numbers = _for_each(given["lengths"], "lengths", counted, "give a list, one whole number for each sentence")
         checked = partial(whole, least=0, most=_MOST, error=InputError)
@@ -409,7 +408,7 @@ def _checked(name: str, obj: Mapping[Any, Any], columns: Columns | None, reading
     if reading.source_words is not None:
         if covered or "vectors" in obj:
             raise InputError(
-                "its cover or vectors are of all sentences, so they cannot be cut; leave out --source-words"
+                "its cover or vectors refer to all sentences, so none can be left out; leave out --source-words"
             )
         documents = _first_words(documents, reading.source_words)
         units = sum(map(len, documents))
@@ -468,7 +467,7 @@ def as_id(value: object, what: str) -> str:
 
 
 def without_arrays(value: Any, depth: int = 6) -> Any:
-    """Return lists instead of arrays, also inside lists, for data frames and formatted datasets."""
+    """Return a value of a data frame or a formatted dataset with lists in place of its arrays, nested ones too."""
     value = value.tolist() if hasattr(value, "tolist") else value
     if not isinstance(value, list | tuple) or not value or isinstance(value[0], str) or not depth:
         return value
@@ -481,7 +480,7 @@ def _keys(obj: Mapping[Any, Any]) -> str:
 
 
 def parse_path(text: str) -> ColumnPath:
-    """Return the steps of a path.
+    """Return the steps of a path to a field of a record.
 
     >>> parse_path("questions[].responses[*].text")
     ('questions', '[]', 'responses', '[*]', 'text')
@@ -511,7 +510,7 @@ def dotted(path: ColumnPath) -> str:
 
 
 def items_of(value: Any, path: ColumnPath, names: Collection[str] = ()) -> list[Any] | tuple[Any, ...]:
-    """Return the items of a list, or of an object of lists (of `names`, or all), as in `datasets`."""
+    """Return the items of a list, or of an object of lists of one length (`names`, or all), as `datasets` has them."""
     where = dotted(path) or "the record"
     if isinstance(value, Mapping):
         lists = {name: value.get(name) for name in names or value}
@@ -519,7 +518,7 @@ def items_of(value: Any, path: ColumnPath, names: Collection[str] = ()) -> list[
         if len(sizes) == 1 and all(isinstance(each, list | tuple) for each in lists.values()):
             return [dict(zip(lists, each, strict=True)) for each in zip(*lists.values(), strict=True)]
         if len(sizes) > 1:
-            raise InputError(f"the lists {', '.join(map(str, lists))} of {where} differ in length, so no item has both")
+            raise InputError(f"the lists {', '.join(map(str, lists))} of {where} differ in length; make them equal")
     if not isinstance(value, list | tuple):
         raise InputError(f"{where} is {json_type(value)}, but [] needs a list")
     return value
@@ -527,7 +526,7 @@ def items_of(value: Any, path: ColumnPath, names: Collection[str] = ()) -> list[
 
 def value_at(record: Any, path: ColumnPath) -> Any:
     if len(path) > 1 and isinstance(record, Mapping) and (name := dotted(path)) in record:
-        return record[name]  # as pandas.json_normalize names columns
+        return record[name]  # a column named as pandas.json_normalize does
     value = record
     for place, step in enumerate(path):
         if value is None:
@@ -545,7 +544,7 @@ def value_at(record: Any, path: ColumnPath) -> Any:
 
 
 def advice_for(names: Collection[Any], lacking: str | None = None) -> str:
-    """Return advice for a record, or for names of columns; none if nothing looks like the only key that is `lacking`.
+    """Return advice on ``--map`` for a record or names of columns; "" if no column looks like the key `lacking`.
 
     >>> advice_for(["Text", "Summary"])
     '; --map documents=Text,references=Summary tells which is which'
@@ -554,7 +553,7 @@ def advice_for(names: Collection[Any], lacking: str | None = None) -> str:
     """
     record = names if isinstance(names, Mapping) else {}
     if not (found := likely_columns(names)):
-        for name, value in record.items():  # the records are the items of a list
+        for name, value in record.items():  # topics may be the items of a list in the record
             inner = value[0] if isinstance(value, list | tuple) and value else None
             of_items = likely_columns(inner) if isinstance(name, str) and isinstance(inner, Mapping) else {}
             if len(of_items) == len(_TEXTS):
@@ -566,7 +565,7 @@ def advice_for(names: Collection[Any], lacking: str | None = None) -> str:
 
 
 def likely_columns(names: Collection[Any]) -> dict[str, str]:
-    """Return the names that look like documents and references; no name is both."""
+    """Return the names that look like documents and like references, by key; the same name is never both."""
     plain = {name.lower(): name for name in reversed(list(names)) if isinstance(name, str)}
     summaries = [name for name in reversed(plain) if "summary" in name]
     found: dict[str, str] = {}
@@ -578,7 +577,7 @@ def likely_columns(names: Collection[Any]) -> dict[str, str]:
 
 
 def _text_of(record: Mapping[Any, Any], name: str) -> str:
-    """Return the path to the texts of a column; for objects, the path to the field that looks like a text."""
+    """Return the path to the texts of a column: its name, or in objects the field that looks like a text."""
     value = record.get(name)
     item = value[0] if isinstance(value, list | tuple) and value else value
     if not isinstance(item, Mapping):
@@ -595,20 +594,20 @@ def field_advice(key: str, name: str, value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Where the keys of a topic are in a record."""
+    """Paths in a record to the values of a topic's keys."""
 
-    paths: Mapping[str, ColumnPath]  # Keys are those of a topic; ``meta.NAME`` puts a value into its meta.
+    paths: Mapping[str, ColumnPath]  # By key of a topic; the key ``meta.NAME`` puts a value into its meta.
 
     @property
     def names(self) -> frozenset[str]:
-        """The first columns of the paths, except the id's, which is optional."""
+        """Columns that a table may have for the paths, except the optional id's: first steps and whole dotted paths."""
         return frozenset(name for key, path in self.paths.items() if key != "id" for name in (path[0], dotted(path)))
 
     def topics(self, record: Any, number: int) -> Iterator[dict[str, Any]]:
-        """Yield the topics of a record: one, or one for each item of the list before ``[]``.
+        """Yield the topics of a record in their JSON form: one, or one for each item of the list before ``[]``.
 
-        `number`: of the record, from 0; it is the id of a record without one. Topics of a list are named ``id.0``,
-        ``id.1``, ... if none of their items has an id.
+        A record without an id is named by its `number`, from 0. An item of the list without an id is named after its
+        record: ``id.0``, ``id.1``, ...
         """
         if not isinstance(record, Mapping):
             wanted = sorted({path[0] for key, path in self.paths.items() if key != "id"})
@@ -631,7 +630,7 @@ class Columns:
         for key, path in self.paths.items():
             halves = split_at(path)
             value = value_at(record, path) if halves is None else value_at(item, halves[1])
-            if value is None or (key == "id" and halves is None):  # the name is that of the record
+            if value is None or (key == "id" and halves is None):  # `name` is already the id of the record
                 continue
             if key.startswith("meta."):
                 meta[key.removeprefix("meta.")] = value
@@ -673,7 +672,7 @@ def parse_columns(given: str | Mapping[str, str]) -> Columns:
             raise OptionError(
                 "--map makes topics from the items of two lists: use [] after one list, and [*] for the others."
             )
-        for key, place in list(paths.items()):  # lists side by side: those of one object, item by item
+        for key, place in list(paths.items()):  # lists side by side in one object are read as one list of items
             if "[]" in place:
                 paths[key] = (*place[:-2], "[]", place[-2])
     return Columns({"id": ("id",), **paths})
@@ -691,8 +690,8 @@ def recognised(names: Collection[str]) -> Columns | None:
 
 
 def columns_beside(names: Collection[str], taken: Columns) -> list[str]:
-    """Return further columns of a record in which other data sets have documents or references."""
-    known = {name for pair in WELL_KNOWN[:7] for name in pair}  # those below also name publishers, or tokens
+    """Return columns that are not `taken`, but have the name of documents or references in another data set."""
+    known = {name for pair in WELL_KNOWN[:7] for name in pair}  # later names may also mean publishers, or tokens
     return [name for name in names if str(name).lower() in known and name not in taken.names]
 
 
@@ -758,10 +757,11 @@ def _nested(value: object) -> tuple[Text, ...] | None:
 
 
 def _flat(value: Sequence[str], key: str, path: Sequence[str], where: str, reading: Reading) -> tuple[Text, ...]:
-    """Return the texts of a list of strings, as ``--flat`` says.
+    """Return the texts in a list of strings, by the option ``--flat``.
 
     Without it, each string is a text if ``[*]`` has collected them, if the column is known to have several summaries,
-    or if each has several sentences; otherwise they are the sentences of one. Ambiguous lists are refused or reported.
+    or if each has several sentences; otherwise they are the tokens of one sentence if they look like tokens, or the
+    sentences of one text. Ambiguous lists are refused or reported.
     """
     name, flat = _name_of(path), reading.flat
     if flat is None and path:
@@ -812,9 +812,7 @@ def _raw_texts(texts: Sequence[str], key: str, where: str, reading: Reading) -> 
 
 def _sentences_of(text: str, key: str, where: str, reading: Reading) -> Text:
     if len(text) < 8 and text.strip() in _MISSING:
-        reading.notes(
-            "missing", f"{where} is {text.strip()} in a topic, which is read as a text; leave such topics out"
-        )
+        reading.notes("missing", f"{where} is {text.strip()} in a topic, and is read as a text; leave such topics out")
     text = with_breaks(text)
     if (marked := between_marks(text)) is not None:
         return tuple(map(well_formed, marked))
@@ -842,7 +840,7 @@ def _says_tokens(value: Sequence[Any], path: Sequence[str], where: str, reading:
     words = [word for item in value if isinstance(item, list | tuple) for word in item]
     if not words or not all(isinstance(word, str) and not any(map(str.isspace, word)) for word in words):
         return False
-    if 2 * sum(len(word) > 1 and word[-1] in _ENDINGS for word in words) >= len(words):  # each a sentence
+    if 2 * sum(len(word) > 1 and word[-1] in _ENDINGS for word in words) >= len(words):  # each string is a sentence
         return False
     name = _name_of(path)
     if name in TOKENS or "token" in name or "word" in name:
@@ -868,7 +866,7 @@ def _leaves(text: Any) -> Any:
         else:
             strings.append(item)
     spaced = sum(isinstance(item, str) and len(item.split()) > 1 for item in strings)
-    return strings if 2 * spaced > len(strings) else text  # otherwise sentences of tokens
+    return strings if 2 * spaced > len(strings) else text  # otherwise lists are sentences, and strings tokens
 
 
 def _for_each(value: object, name: str, sentences: int | None, about: str) -> list[Any] | tuple[Any, ...]:
@@ -974,7 +972,7 @@ def _unit(value: object, where: str, what: str = "sentence") -> int | str:
 
 
 def topic_to_json(topic: Topic) -> dict[str, Any]:
-    """Return the JSON form of a topic, from which `as_topic` makes the same topic without `source` and vectors.
+    """Return the JSON form of a topic with text; `as_topic` makes the topic of it, without source, start and vectors.
 
     >>> topic_to_json(Topic("t", (("A cat .",),), (), cover=(((0,), ("s1", "s2")),)))
     {'id': 't', 'documents': [['A cat .']], 'references': [], 'cover': [[[0], ['s1', 's2']]]}
@@ -990,7 +988,7 @@ def _listed(value: Any) -> Any:
 
 
 def read_vectors(topic: Topic, path: str) -> Topic:
-    """Return a topic with its vectors: ``ID.npz`` in a folder, or arrays ``ID/sentences`` and so on in one npz file."""
+    """Return a topic with vectors from `path`: a folder with ``ID.npz``, or an npz file with ``ID/sentences``, ..."""
     from numpy.lib.format import read_array
 
     from optsum.metrics.similarity import NAMES, vectors_of  # loads numpy
@@ -999,11 +997,11 @@ def read_vectors(topic: Topic, path: str) -> Topic:
     if place.is_dir():
         if "/" in topic.id or "\\" in topic.id:
             raise InputError(
-                f"the id {topic.id!r} cannot be the name of a file, and another id may look like it: give a single "
-                f"npz file with --vectors, with arrays called {topic.id}/sentences and {topic.id}/references"
+                f"the id {topic.id!r} cannot be the name of a file: give a single npz file with --vectors, with "
+                f"arrays called {topic.id}/sentences and {topic.id}/references"
             )
         file, prefix = place / f"{topic.id}.npz", ""
-        # As the folder spells it: some systems take A.npz for a.npz, and would say nothing.
+        # Names are compared here, because some file systems open A.npz when asked for a.npz.
         there = file.name in _names_in(str(place), place.stat().st_mtime_ns)
     else:
         file, prefix = place, f"{topic.id}/"
@@ -1044,7 +1042,7 @@ def digest_of_vectors(path: str) -> str:
     found = hashlib.sha256()
     for file in sorted(place.glob("*.npz")) if place.is_dir() else [place]:
         try:
-            if not file.is_file():  # a pipe would be waited for
+            if not file.is_file():  # reading a pipe would block
                 raise FileNotFoundError
             with ZipFile(file) as held:
                 for item in held.infolist():

@@ -1,4 +1,4 @@
-"""Topics, systems, and other records, from any path or object; lines can be left to other processes to decode."""
+"""Read topics, system summaries and other records from any path or object; other processes may decode the lines."""
 
 from __future__ import annotations
 
@@ -97,16 +97,16 @@ _USED: Final = "used: results may be those of the old version, or errors"
 _READ: Final = "read: results may be of two versions"
 _PROGRAM: Final = re.compile(r"\.(?:mps|lp)(?:\.gz)?$", re.IGNORECASE)
 _HALVES: Final = Struct("QQ").unpack
-_LEAST: Final = 1 << 12  # Names of the first table.
+_LEAST: Final = 1 << 12  # Names that the first table of `Names` holds.
 _SECOND: Final = "the id {!r} occurs twice; give each topic its own"
 Reader: TypeAlias = Callable[[NumberedLines, str], Iterator[Line | RawLines]]
 _MARK = Line("", None)
 _PARQUET = b"PAR1"
-_LARGEST: Final = 1 << 26  # Bytes of a table of alternatives, which is read whole.
+_LARGEST: Final = 1 << 26  # Bytes of a table of alternatives, or an object, that is read whole.
 _SUMMARY: Final = "system summary"
-# Endings of files that are not plain text.
+# Endings of files that do not hold plain text.
 _RECORDS: Final = re.compile(r"\.(?:jsonl?|ndjson|csv|tsv|parquet)\b", re.IGNORECASE)
-_SEPARATOR: Final = re.compile(rb"sep=.")  # A line that spreadsheets have above the heading.
+_SEPARATOR: Final = re.compile(rb"sep=.")  # Some spreadsheets write this line above the heading.
 _TWO_OBJECTS: Final = re.compile(rb"\}\s*\r\s*\{")
 _KNOWN: Final = {
     *("documents", "references", "cover", "parses", "meta"),  # of topics
@@ -116,18 +116,18 @@ _KNOWN: Final = {
 _DELIMITERS: Final = ",\t;"
 # Names of files of records.
 _DATA: Final = re.compile(r"(.+?)\.(jsonl|ndjson|json|csv|tsv|parquet)(?:\.(?:gz|zst|bz2|xz))?", re.IGNORECASE)
-AnyTopic: TypeAlias = Topic | BadTopic | Mapping[str, object]  # A topic, its JSON form, or what a reader could not use.
+AnyTopic: TypeAlias = Topic | BadTopic | Mapping[str, object]  # A topic, its JSON form, or an unusable topic.
 AnyTopics: TypeAlias = Iterable[Any] | str | os.PathLike[str]
 """Topics, records or problems; the path of a file or folder of them; a data frame; or a dataset."""
 
-AnyColumns: TypeAlias = str | Mapping[str, str]  # Which columns of records are what, as ``--map`` says it.
+AnyColumns: TypeAlias = str | Mapping[str, str]  # Columns of records by their meaning, as for ``--map``.
 # A text that can only be a path.
 _PATH: Final = re.compile(r"(?:hf:\S+|[^\s]*\.(?:jsonl?|ndjson|csv|tsv|parquet|story|txt)(?:\.\w+)?)", re.IGNORECASE)
-_ROWS: Final = 64  # Of a table that are objects at a time.
+_ROWS: Final = 64  # Rows of a table that are converted to objects at a time.
 
 
 class ReadingKeywords(TypedDict, total=False):
-    """Keywords of `read_topics` but for `bad`, on which depends what it yields."""
+    """Keywords of `read_topics` except `bad`, which decides the type of the items."""
 
     language: str
     splitter: str | Callable[..., Any]
@@ -168,13 +168,13 @@ def read_topics(
     ----------
     path : str or path
         Its format is recognised by its content: JSON Lines or a JSON array, Parquet, CSV or TSV (each may be compressed
-        by gzip, bzip2, xz or zstandard, or be the one file of a zip or tar archive), a cover's table, SGML of DUC and
-        TAC, one of two files with a topic on each line; a folder of the parts of one file, of JSON files, of CoNLL-U
-        files, stories, document sets, raw texts, or one that `datasets` saved; ``hf:NAME[:CONFIG[:SPLIT]]``. ``-`` is
-        the standard input.
+        by gzip, bzip2, xz or zstandard, or be the only file in a zip or tar archive), the table of a cover, SGML of DUC
+        and TAC, a file with a document on each line beside one with the summaries; a folder with the parts of one file,
+        JSON files, CoNLL-U files, stories, document sets or raw texts, or one that `datasets` saved;
+        ``hf:NAME[:CONFIG[:SPLIT]]``. ``-`` is the standard input.
     bad : {"raise", "skip", "keep"}
-        An unusable record raises an error, is skipped (their number is logged at the end), or is yielded as a
-        `BadTopic`. `optsum.solve_all` of a path makes an error row from it instead.
+        An unusable record raises an error, is skipped (the number of skipped ones is logged at the end), or is yielded
+        as a `BadTopic`. `optsum.solve_all` of a path makes an error row of it.
     language, splitter, flat, lines, source_words
         How texts become sentences, and how much is read (`optsum.as_topic`).
     columns : str or mapping, optional
@@ -186,8 +186,8 @@ def read_topics(
     Returns
     -------
     iterator of Topic
-        One for each record, in order, or several for a set of questions. One record is in memory at a time, and the ids
-        of earlier ones.
+        One for each record, in order, or several if `columns` make topics of a list in it. Only one record is in memory
+        at a time, and hashes of earlier ids.
 
     Raises
     ------
@@ -195,7 +195,7 @@ def read_topics(
         At once, before any topic is read, if the file cannot be opened, is empty or has an unknown format, or if a line
         of a table is malformed. With ``bad="raise"`` also at the first unusable record.
     OptionError
-        If the language code or the splitter is unknown, or `columns` name none.
+        If the language code or the splitter is unknown, or `columns` are malformed or incomplete.
     """
     if not isinstance(path, str | os.PathLike):
         raise InputError(
@@ -211,7 +211,7 @@ def read_topics(
 
 
 def _usable(found: Iterator[Topic | BadTopic], *, skip: bool) -> Iterator[Topic]:
-    """Yield the usable topics; raise the first unusable one, or log at the end how many there were."""
+    """Yield the usable topics; raise an error at the first unusable one, or log at the end how many were skipped."""
     first, skipped, used = "", 0, 0
     for each in found:
         if isinstance(each, Topic):
@@ -267,7 +267,7 @@ def _say_changed(path: PathLike, when: str) -> None:
 
 
 def is_program(path: object) -> bool:
-    """Return whether a name is that of a function that makes problems: ``FILE.py:function``, ``module:function``."""
+    """Return whether a path names a function that makes problems: ``FILE.py:function`` or ``module:function``."""
     return isinstance(path, str) and is_place(path) and not path.startswith(PREFIX) and not Path(path).exists()
 
 
@@ -280,7 +280,7 @@ def makes_problems(path: object) -> bool:
 
 
 def _made(place: str, reading: Reading) -> Iterator[Topic | BadTopic]:
-    """Yield the problems of a function or file; one without a name is named by its number, from 0."""
+    """Yield the problems that a function returns, or the one in a file; unnamed ones are named by number, from 0."""
     if not is_program(place):
         name = _PROGRAM.sub("", Path(place).name)
         yield from topics_of_record(load_place("optsum:Problem.from_mps")(place, name=name), None, reading, "")
@@ -288,7 +288,7 @@ def _made(place: str, reading: Reading) -> Iterator[Topic | BadTopic]:
     try:
         found = load_place(place)
         made = found() if callable(found) else found
-        is_model = hasattr(made, "component_data_objects")  # of Pyomo, which iterates over an index
+        is_model = hasattr(made, "component_data_objects")  # of Pyomo, which can be iterated over
         one = is_model or isinstance(made, str | Mapping) or not isinstance(made, Iterable)
         each_made = iter([made] if one else made)
     except KeyboardInterrupt:
@@ -320,11 +320,11 @@ def _once_each(source: Iterable[Line | RawLines], reading: Reading) -> Iterator[
 
 
 def topics_of_line(line: Line, number: int, reading: Reading) -> Iterator[Topic | BadTopic]:
-    """Yield the topics of a line, `number` among lines that are not blank; an unusable topic ends it."""
+    """Yield the topics of a line, the `number`-th from 0 that is not blank; an unusable topic ends them."""
     value = line.value
     if line.error is not None:
         yield BadTopic(None, line.source, line.error)
-    elif isinstance(value, dict) and value.get("status") == "error":  # what could not be used before
+    elif isinstance(value, dict) and value.get("status") == "error":  # an error row of an earlier run
         yield BadTopic(_id_of(value, None, AS_IS), line.source, str(value.get("error")))
     else:
         yield from topics_of_value(value, number, reading, line.source)
@@ -353,12 +353,12 @@ def _id_of(value: object, number: int | None, reading: Reading) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Lines of a file, each of which is one topic, for others to read."""
+    """Undecoded lines of a file, of one topic each, for another process to read."""
 
     lines: RawLines
-    number: int  # Of the first among those that are not blank, from 0.
-    reading: Reading  # Its notes, where they are pickled, are kept for whoever sent them.
-    again: tuple[bool, ...] = ()  # Of the first ones, as far as that is known: whether an earlier topic has the id.
+    number: int  # Number of the first line among those that are not blank, from 0.
+    reading: Reading  # In another process its notes are only collected; the sender repeats them.
+    again: tuple[bool, ...] = ()  # For each of the first lines, as far as known: whether an earlier topic has its id.
 
     def __len__(self) -> int:
         return len(self.lines.raws)
@@ -379,7 +379,7 @@ class Lines:
 def unread_topics(
     path: PathLike, reading: Reading = AS_IS, limit: int | None = None
 ) -> Iterator[Topic | BadTopic | Lines]:
-    """Read topics, `limit` at most, but leave lines that are one topic each, and ids that come again, to the caller."""
+    """Yield up to `limit` topics; the caller reads undecoded `Lines`, and looks for repeated ids in them."""
     several = reading.columns is not None and any("[]" in place for place in reading.columns.paths.values())
     if makes_problems(path) or several or Path(path).is_dir():
         return islice(topics_read(path, reading), limit)
@@ -412,7 +412,7 @@ class Names:
     """A set of names, each stored as 64 bits of a hash, at a place given by 64 other bits.
 
     Memory does not depend on the length of names: 17 MB for a million. Each table is twice as large as the one before,
-    and half full; tables are not rehashed, which would need the other bits.
+    and at most half full. Tables never grow, because rehashing needs the bits for the place, which are not stored.
     """
 
     def __init__(self) -> None:
@@ -440,13 +440,13 @@ class Names:
 
 
 def seen_before() -> Callable[[Iterable[str | None]], Iterator[bool]]:
-    """Return a function that says of each id, where a topic has one, whether it was called with that id before."""
+    """Return a function that yields for each id whether it has met the id before; None, for no id, is never met."""
     seen = Names()
     return lambda ids: (name is not None and not seen.add(name) for name in ids)
 
 
 def unique(items: Iterable[T | R], kind: type[T], name: Callable[[T], str], again: Callable[[T], R]) -> Iterator[T | R]:
-    """Pass items on, and replace those of a kind with a repeated name by `again`."""
+    """Yield items, but for each item of the kind whose name an earlier one had, yield what `again` makes of it."""
     seen = Names()
     return (again(item) if isinstance(item, kind) and not seen.add(name(item)) else item for item in items)
 
@@ -462,12 +462,12 @@ def unique_topics(topics: Iterable[Topic | BadTopic], sentence: str = _SECOND) -
 def raw_records(
     path: PathLike, *, what: str, empty: bool = False, columns: Collection[str] = ()
 ) -> Iterator[Line | RawLines]:
-    """Open a file and iterate over its records; a truncated one (a damaged disk or archive) ends with an error line.
+    """Open a file and iterate over its records; a damaged or truncated file ends with an error line.
 
-    `columns`: further names for recognising the heading of a table.
+    `empty`: whether the file may be empty. `columns`: further names by which the heading of a table is recognised.
     """
     records = _records(path, what, empty, columns)
-    next(records)  # up to the mark: whatever is wrong with the file itself is raised here, before any work
+    next(records)  # yields the mark, or raises what is wrong with the file itself, before any work
     return records
 
 
@@ -528,7 +528,7 @@ def _reader(line: bytes, stream: BufferedReader, path: PathLike, what: str, colu
     if heading is not None:
         _check_columns(name, what, columns, heading[1])
         return lambda lines, name: csv_records(lines, name, heading, closed=what == "row")
-    sample = line + stream.peek()  # only now: a pipe may have no second line yet
+    sample = line + stream.peek()  # not earlier, because a pipe may have no second line yet
     if what == "topic" and (of_nuggets := nugget_reader(first, name, sample)) is not None:
         return of_nuggets
     if is_cover_table(sample):
@@ -545,9 +545,10 @@ def _reader(line: bytes, stream: BufferedReader, path: PathLike, what: str, colu
 
 
 def heading_of(line: bytes, *, closed: bool, columns: Collection[str], likely: bool) -> tuple[str, list[str]] | None:
-    """Return the delimiter and the names of a heading line; None for a line without a known or `likely` name.
+    """Return the delimiter and the names of a heading line; None if no name is known.
 
-    If not `closed`, any names are accepted. `columns`: further known ones.
+    `closed`: without it any names are accepted. `columns`: further known names. `likely`: also accept names that look
+    like documents and references.
     """
     text = line.decode("utf-8-sig", "surrogateescape").rstrip("\r\n")
     for delimiter in _DELIMITERS:
@@ -562,10 +563,10 @@ def heading_of(line: bytes, *, closed: bool, columns: Collection[str], likely: b
 
 
 def _summaries(path: Path, lines: NumberedLines, name: str) -> Iterator[Line]:
-    """Yield the summaries of plain text, one line for each topic in turn; the file is named after the system."""
+    """Yield the summaries in a text file, whose lines belong to the topics in order; its name is that of the system."""
     system, last = path.name.partition(".")[0], 0
     for number, raw in lines:
-        for blank in range(last + 1, number):  # above the first line that is not blank
+        for blank in range(last + 1, number):  # blank lines at the beginning, which were skipped
             yield Line(f"{name}:{blank}", {"place": blank - 1, "system": system, "summary": ""})
         source, last = f"{name}:{number}", number
         try:
@@ -586,7 +587,7 @@ def _whole(lines: NumberedLines, source: str) -> bytes:
 
 
 def _spread(what: str, lines: NumberedLines, name: str) -> Iterator[Line]:
-    """Yield the one object of a file that spans several lines; refuse several."""
+    """Yield the only JSON object of a file, written over several lines; refuse a file with more than one."""
     found = decode(_whole(lines, name), name)
     if found.error is not None:
         raise InputError(f"{name} holds JSON spread over several lines; put each {what} on one line (JSON Lines)")
@@ -604,7 +605,7 @@ def _cover_table(lines: NumberedLines, path: PathLike) -> Iterator[Line]:
 
 
 def open_source(path: PathLike, reading: Reading) -> Iterator[Line | RawLines]:
-    """Return the lines of a file, folder or dataset: topics or other records; JSON Lines are not decoded."""
+    """Iterate over the records of a file, folder or dataset, from which topics are made; JSON Lines are not decoded."""
     columns = () if reading.columns is None else reading.columns.names
     if (found := _of_many(path, "topic", columns, reading.notes)) is not None:
         return found
@@ -690,14 +691,14 @@ def _of_files(path: Path, reading: Reading) -> Iterator[Line] | None:
 
 
 def _of_folder(folder: Path, reading: Reading) -> Iterator[Line]:
-    from optsum.corpus.parses import conllu_files, conllu_topics  # which brings all of chunks
+    from optsum.corpus.parses import conllu_files, conllu_topics  # loads all of optsum.chunks
 
     try:
         if treebank := conllu_files(folder):
             return conllu_topics(treebank, reading)
         if stories := stories_in(folder):
             return story_topics(stories, reading)
-        if files := duc_files(folder):  # by content: its folders may be called as those of raw text are
+        if files := duc_files(folder):  # before raw text, because its folders may have the same names
             return duc_topics(files, reading)
         if (folders := parallel_folders(folder)) is not None:
             return parallel_topics(folders, reading)
@@ -716,7 +717,7 @@ def _of_folder(folder: Path, reading: Reading) -> Iterator[Line]:
 
 
 class ReadAhead(Iterator[T]):
-    """Topics of a file, several of which may be read before the first is answered."""
+    """Iterator over topics of a file, several of which may be read before the first is solved."""
 
     def __init__(self, topics: Iterator[T], path: str | os.PathLike[str]) -> None:
         self._topics, self.path = topics, path
@@ -726,7 +727,7 @@ class ReadAhead(Iterator[T]):
 
 
 def read_ahead(topics: Iterator[T], path: str) -> Iterator[T]:
-    """Mark topics from a file, if the path is one of a file, so that several may be read ahead."""
+    """Return topics as `ReadAhead` if the path is that of a file, not of a pipe, a folder or a dataset."""
     return ReadAhead(topics, path) if os.path.isfile(path) else topics  # noqa: PTH113 - text
 
 
@@ -735,7 +736,7 @@ def path_of(topics: AnyTopics) -> str | os.PathLike[str] | None:
 
 
 def topic_given(topic: object, summary: object, reading: Reading, columns: AnyColumns | None = None) -> Topic:
-    """Return one topic, made from a document and a summary (texts, or lists of sentences) if there is a summary."""
+    """Return `topic` as a topic, or the topic of a document and a summary (texts, or lists of sentences)."""
     if summary is not None:
         for given, what in ((topic, "document"), (summary, "summary")):
             texts = given if isinstance(given, list | tuple) else [given]
@@ -800,7 +801,7 @@ def each_with_vectors(given: AnyTopics, embed: Embed, reading: Reading = AS_IS) 
 def _embedded(topic: Topic | BadTopic, embed: Embed) -> Topic | BadTopic:
     try:
         return topic if isinstance(topic, BadTopic) else with_vectors(topic, embed)
-    except BaseException as error:  # noqa: BLE001 - a model may raise anything; it costs the other topics nothing
+    except BaseException as error:  # noqa: BLE001 - a model may raise anything, and other topics go on
         return BadTopic(topic.id, "", describe(error))
 
 
@@ -820,7 +821,7 @@ def _topics(items: Iterator[Any], reading: Reading) -> Iterator[Topic | BadTopic
     """Yield topics unchanged, and records as topics; cells of data frames may contain JSON."""
     for number, item in enumerate(items):
         if isinstance(item, Topic | BadTopic | Lines):
-            yield item  # type: ignore[misc]  # lines, which whoever works on them reads
+            yield item  # type: ignore[misc]  # Lines, which workers decode
             continue
         for topic in topics_of_value(item, number, reading, ""):
             yield topic if isinstance(topic, Topic) else _Unusable(topic.id, f"row {number}", topic.error)
@@ -831,7 +832,7 @@ class _Unusable(BadTopic):
 
 
 def _any_usable(topics: Iterator[Topic | BadTopic]) -> Iterator[Topic | BadTopic]:
-    """Pass topics on; if no record can be used, report that once instead of for each."""
+    """Yield topics; if none can be used, raise one error instead of yielding each."""
     held: list[_Unusable] = []
     for topic in topics:
         if isinstance(topic, _Unusable):
@@ -847,7 +848,7 @@ def _any_usable(topics: Iterator[Topic | BadTopic]) -> Iterator[Topic | BadTopic
 
 
 def checked_texts(given: Any, verb: str, reading: Reading = AS_IS) -> Iterator[Topic | BadTopic]:
-    """Iterate like `topics_of`, but refuse problems, which have no text for `verb`; at once if the first is one."""
+    """Iterate over topics with text; a problem becomes a `BadTopic`, or raises an error about `verb` if it is first."""
     return _only_texts(topics_of(given, reading), verb)
 
 
@@ -883,9 +884,7 @@ def _items(given: Any, what: str, alone: str) -> Iterator[Any]:
         raise InputError(f"this is {alone}{several if columns else ''}")
     if isinstance(given, bytes | bytearray) or not isinstance(given, Iterable):
         collect = "; give its collect()" if hasattr(given, "collect") else ""
-        raise InputError(
-            f"{what} come from a path, a data frame or a list, not from something {json_type(given)}{collect}"
-        )
+        raise InputError(f"{what} come from a path, a data frame or a list, and this is {json_type(given)}{collect}")
     return chain.from_iterable(map(_each, given))
 
 
@@ -948,14 +947,14 @@ class System:
     summary : tuple of sentences or None
         The text; None if only the selection or human scores are known.
     selection : tuple of int or str or None
-        Sentences of an extract, in the given order: unit numbers, or the cover's names of the sentences.
+        Sentences of an extract, in the given order: unit numbers, or the names that the cover has for sentences.
     human : mapping of str to float
         Human scores by name, without those that are null in the input.
     source : str
         Where it was read, ``file:line``.
     place : int or None
-        The number of the topic, from 0, if nothing else is known of it (plain text with a summary on each line); then
-        it is also the `topic_id`.
+        Number of the topic, from 0, if its id is unknown (plain text with a summary on each line); the `topic_id` is
+        then this number.
     """
 
     topic_id: str
@@ -969,14 +968,14 @@ class System:
 
 @dataclass(frozen=True, slots=True)
 class BadSystem:
-    """A line of a systems file that cannot be used."""
+    """A line of a file of system summaries that cannot be used."""
 
     source: str  # ``file:line``.
     error: str  # What is wrong, without the source.
 
 
 def system_of(obj: object, reading: Reading = AS_IS, source: str = "") -> System:
-    """Return a system's summary from its JSON form, checked; the strategy of a row of results is a system too."""
+    """Return the checked summary in an object, or in a row of results, whose strategy is taken for the system."""
     if isinstance(obj, System):
         return obj
     obj = obj.record() if isinstance(obj, Cells) else obj
@@ -1061,7 +1060,7 @@ def read_systems(
     Returns
     -------
     iterator of System or BadSystem
-        One for each line that is not blank, in order; it never raises. A second summary of the same system
+        One for each line that is not blank, in order; it never raises an error. A second summary of the same system
         for the same topic is a `BadSystem`.
 
     Raises
@@ -1111,21 +1110,21 @@ def text_of(topic: Topic, system: System) -> Sequence[Sentence] | None:
 
 @dataclass(frozen=True)
 class SystemExtract:
-    """The sentences of a summary, matched to those of the source."""
+    """The sentences of a summary that occur in the source."""
 
     units: tuple[int, ...]  # Sentences of the source, in order.
-    others: int  # Sentences of the summary that are none of the source.
+    others: int  # Number of sentences of the summary that are not in the source.
 
     @property
     def names(self) -> set[int | str]:
-        """The source sentences that an oracle is compared with, and a name for each other sentence."""
+        """The units, and a name for each other sentence: a set to compare with the units of an oracle."""
         return {*self.units, *(f"other {number}" for number in range(self.others))}
 
 
 def extract_of(topic: Topic, system: System) -> SystemExtract | None:
-    """Return the source sentences of a summary, matched by letters and digits in any case, the first of equals first.
+    """Return the source sentences in a summary: its unit numbers, or those of the same letters and digits in any case.
 
-    None if its text is not known.
+    Equal source sentences are used in order. The result is None if neither text nor unit numbers are known.
     """
     if system.selection is not None:
         units = {unit for unit in system.selection if isinstance(unit, int)}

@@ -1,1 +1,1 @@
-"""The normal form: arrays of units, occurrences and features; their evaluation, moves and kernels."""
+"""The normal form of problems: arrays of units, occurrences and features, their evaluation, and compiled kernels."""

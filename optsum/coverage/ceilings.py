@@ -1,24 +1,24 @@
 r"""Totals that features only bound from above: the longest common subsequences of ROUGE-L.
 
-A *ceiling* is a part of a numerator whose features and masses sum to at least its true value. So a bound that ignores
-ceilings is still valid; evaluations of selections use the ceilings.
+A *ceiling* is a part of a numerator that is at most the sum of some features and masses of the instance. A bound that
+uses these features and masses instead of the ceiling is therefore valid; evaluations of selections use the ceilings.
 
-* `CappedUnion`: positions covered by chosen units, for each token at most as many as the chosen units have copies of
-  it, :math:`\sum_t \min(A_t, B_t)` with the covered positions :math:`A_t` and the copies :math:`B_t` (rouge-l);
-* `TextSubsequence`: the longest common subsequence of a reference and the concatenated chosen units (rougeL).
+* `CappedUnion` (rouge-l): the covered positions of a reference, for each token t at most as many as its copies in the
+  chosen units: :math:`\sum_t \min(A_t, B_t)`, with the covered positions :math:`A_t` and the copies :math:`B_t` of t;
+* `TextSubsequence` (rougeL): the longest common subsequence of a reference and the concatenated chosen units.
 
 For any share a between 0 and 1, :math:`\min(A, B) \le a A + (1 - a) B`, and the right side consists of features and
-masses; likewise a longest common subsequence is at most the number of clipped unigrams, and at most the sum over the
-units.
+masses. Likewise, a longest common subsequence is at most the number of clipped unigrams, and at most the sum of the
+longest common subsequences of the single units.
 
-In an integer program a covered position of a `CappedUnion` is a column ``y_p <= sum of x_u over the units that cover
-p``, and the hits h_t of a token that may have fewer copies than covered positions are a column with ``h_t <= sum of
-y_p`` and ``h_t <= sum of c_ut x_u``.
+In an integer program, a covered position of a `CappedUnion` is a column ``y_p <= sum of x_u over the units that cover
+p``. The hits h_t of a token that may have fewer copies than covered positions are a column with ``h_t <= sum of y_p``
+and ``h_t <= sum of c_ut x_u``, where unit u has c_ut copies of t.
 
-For a `TextSubsequence`, the reference is cut into consecutive pieces, one for each chosen unit in turn; the longest
-common subsequence is the largest sum over units and their pieces. So it is a longest path through a grid in which node
-(u, p) means that the units before u have used the reference up to p: an arc skips a unit, skips a position, or matches
-a chosen unit with a piece. Only pieces that begin and end with a hit are columns. For every x, the path is integral.
+For a `TextSubsequence`, the reference is cut into consecutive pieces, one for each chosen unit in turn; the best cut
+gives the longest common subsequence as a sum over units and their pieces. So it is a longest path through a grid in
+which node (u, p) means that the units before u have used the reference up to p: an arc skips a unit, skips a position,
+or matches a chosen unit with a piece that begins and ends with a hit. For a fixed selection, a best path is integral.
 """
 
 from __future__ import annotations
@@ -36,36 +36,36 @@ from numpy.typing import NDArray
 from optsum.errors import UnsupportedError
 from optsum.system.compiled import njit
 
-_PIECES: Final = 300_000  # Pieces and nodes that a program may have.
+_PIECES: Final = 300_000  # Largest number of arcs (columns) of one path.
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Ceiling(ABC):
     """A part of a total that features and masses bound from above."""
 
-    slot: int  # The total.
-    gain: int  # What a hit adds to it.
-    # first, last: the features that stand for it.
+    slot: int  # The total that it is a part of.
+    gain: int  # The amount that a hit adds to the total.
+    # first, last: the range of the features that bound it, without `last`.
     first: int
     last: int
-    mass: NDArray[np.int64] = field(repr=False)  # (units,) array: what stands for it of the instance's mass.
+    mass: NDArray[np.int64] = field(repr=False)  # (units,) array: the part of the instance's mass that bounds it.
 
     @property
     @abstractmethod
     def parts(self) -> int:
-        """Number of groups with shares of their own (`bounded_by`)."""
+        """Number of shares that `bounded_by` takes."""
 
     @abstractmethod
     def bounded_by(self, shares: Sequence[int], whole: int) -> tuple[Self, NDArray[np.int64]]:
-        """Return the ceiling in which features of each group have the given shares of a whole, and masses the rest.
+        """Return the ceiling bounded by a mean of features and masses, and a factor for the levels of each feature.
 
-        `whole`: the factor by which the totals of the instance are multiplied. The second result has a factor for the
-        levels of each feature.
+        Both are for an instance whose totals are multiplied by `whole`. In part g, features have the weight
+        ``shares[g]``, and masses ``whole - shares[g]``.
         """
 
     @abstractmethod
     def columns(self, *, relaxed: bool) -> CeilingPart:
-        """Return the columns and rows that represent it in an integer program, or in a relaxed one."""
+        """Return the columns and rows of the ceiling in an integer program; fewer, which only bound it, if relaxed."""
 
     @property
     def text_length(self) -> int:
@@ -74,55 +74,55 @@ class Ceiling(ABC):
 
     @abstractmethod
     def hits(self, chosen: Sequence[int]) -> int:
-        """Return the true hits of the chosen units, ascending; in plain Python, for tests."""
+        """Return the true hits of the chosen units (ascending), in plain Python for the independent evaluation."""
 
     def times(self, factor: int) -> Self:
-        """Return the ceiling of the instance with all gains and masses multiplied by a factor."""
+        """Return the ceiling with all gains and masses multiplied by a factor."""
         return replace(self, gain=factor * self.gain, mass=factor * self.mass)
 
 
 class CeilingPart(NamedTuple):
     """The columns of one ceiling, numbered from 0, and its rows."""
 
-    # worth, upper: (columns,): hits of each column, and its upper bound.
+    # worth, upper: (columns,): the hits that a column counts, and its upper bound.
     worth: NDArray[np.int64]
     upper: NDArray[np.int64]
-    # Entries of the rows: rows, names and values (or one), where a name is a unit, or -1 - column.
+    # Blocks of entries: arrays of rows, names and values (or one value), where a name is a unit, or -1 - column.
     entries: Sequence[tuple[NDArray[Any], NDArray[Any], Any]]
     rows: int
-    # (groups,): the first of the two rows of each group: its hits are at most what is covered, and at most the copies.
+    # (groups,): the first of two rows of each group, which limit its hits by covered positions, then by copies.
     capped: NDArray[np.int64]
-    # least, most: (rows,), or one number for all rows.
+    # least, most: (rows,), or one number for all rows: the limits of the rows.
     least: NDArray[np.float64] | float = -np.inf
     most: NDArray[np.float64] | float = 0.0
 
 
 class Group(NamedTuple):
-    """The positions of a token whose cap may bind."""
+    """The positions of a token of the reference that may outnumber its copies in chosen units."""
 
-    places: int  # The positions, as bits.
-    copies: tuple[int, ...]  # How often each unit has the token.
-    # above, beside: what a covered position, and a copy, are worth in the features and masses that bound it.
+    places: int  # The positions, as bits of an integer.
+    copies: tuple[int, ...]  # Number of copies of the token in each unit.
+    # above, beside: the gain of a covered position in features, and of a copy in masses, which bound the ceiling.
     above: int
     beside: int
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CappedUnion(Ceiling):
-    """Positions of a reference that chosen units cover, for each token at most as many as the units have copies."""
+    """The covered positions of a reference, for each token at most as many as it has copies in the chosen units."""
 
-    covered: tuple[int, ...] = field(repr=False)  # one integer a unit: the positions that it covers, as bits.
-    # Positions of tokens whose copies may be fewer than what is covered; all others are hits as soon as covered.
+    covered: tuple[int, ...] = field(repr=False)  # For each unit, the positions that it covers, as bits of an integer.
+    # Tokens that may have fewer copies than covered positions; positions of all others are hits when covered.
     groups: tuple[Group, ...] = field(default=(), repr=False)
 
     @cached_property
     def bits(self) -> NDArray[np.uint8]:
-        """Matrix of 0 and 1: the positions (rows) that each unit (column) covers."""
+        """Matrix of 0 and 1 (units, positions): the positions that each unit covers."""
         return _bits(self.covered, self._positions)
 
     @cached_property
     def bits_of_groups(self) -> NDArray[np.uint8]:
-        """Matrix of 0 and 1: the positions of each group."""
+        """Matrix of 0 and 1 (groups, positions): the positions of each group."""
         return _bits([group.places for group in self.groups], self._positions)
 
     @property
@@ -132,7 +132,7 @@ class CappedUnion(Ceiling):
         )
 
     def capped(self, groups: Iterable[tuple[int, tuple[int, ...]]]) -> Self:
-        """Return the ceiling with caps on tokens, each given by its positions, as bits, and its copies in each unit."""
+        """Return the ceiling with caps on tokens, each given by its positions as bits, and its copies in each unit."""
         return replace(self, groups=tuple(Group(places, copies, self.gain, 0) for places, copies in groups))
 
     @property
@@ -144,8 +144,8 @@ class CappedUnion(Ceiling):
         return replace(super().times(factor), groups=tuple(groups))
 
     def bounded_by(self, shares: Sequence[int], whole: int) -> tuple[Self, NDArray[np.int64]]:
-        """Return the bounds in which covered positions of each group have given shares of a whole, copies the rest."""
-        number = np.cumsum(self.bits.any(axis=0)) - 1  # of each covered position's feature
+        """Return the ceiling in which covered positions of a group have its share of `whole`, and copies the rest."""
+        number = np.cumsum(self.bits.any(axis=0)) - 1  # the number of each covered position's feature
         mass = np.zeros(len(self.covered), np.int64)
         weights = np.full(self.last - self.first, whole, np.int64)
         groups = []
@@ -168,7 +168,7 @@ class CappedUnion(Ceiling):
         return hits
 
     def columns(self, *, relaxed: bool) -> CeilingPart:
-        """Return a column for each covered position, and one for the hits of each group."""
+        """Return a column for each position that a unit covers, and one for the hits of each group."""
         del relaxed
         positions = np.flatnonzero(self.bits.any(axis=0))
         position, holder = self.bits[:, positions].T.nonzero()
@@ -196,9 +196,9 @@ class TextSubsequence(Ceiling):
     """The longest common subsequence of a reference and the concatenated chosen units."""
 
     reference: tuple[int, ...] = field(repr=False)  # Its tokens, as numbers.
-    # one tuple of int a unit: those of its tokens that the reference has.
+    # For each unit, the tokens that also occur in the reference, in order.
     units: tuple[tuple[int, ...], ...] = field(repr=False)
-    # above, beside: what a clipped unigram, and a hit of a unit by itself, are worth in what bounds it.
+    # above, beside: the gain of a clipped unigram in features, and of a hit of a single unit in masses.
     above: int
     beside: int = 0
 
@@ -206,7 +206,7 @@ class TextSubsequence(Ceiling):
         return replace(super().times(factor), above=factor * self.above, beside=factor * self.beside)
 
     def bounded_by(self, shares: Sequence[int], whole: int) -> tuple[Self, NDArray[np.int64]]:
-        """Return the bounds in which clipped unigrams have a share of a whole, and hits of single units the rest."""
+        """Return the ceiling in which clipped unigrams have a share of `whole`, and hits of single units the rest."""
         (share,) = shares
         above, beside = share * self.gain, (whole - share) * self.gain
         mass = beside * self.own
@@ -242,11 +242,11 @@ class TextSubsequence(Ceiling):
         return len(self.reference) - flat.bit_count()
 
     def columns(self, *, relaxed: bool) -> CeilingPart:
-        """Return the path through the grid; if relaxed, clipped unigrams and hits, which only bound it."""
+        """Return the path through the grid of the module's text; if relaxed, only columns that bound its length."""
         return self._clipped() if relaxed else self._path()
 
     def _clipped(self) -> CeilingPart:
-        """Return one column of at most the clipped unigrams, and at most the sum of the hits of single units."""
+        """Return columns of clipped unigrams, and one of hits, limited by their sum and the hits of single units."""
         number = {token: row for row, token in enumerate(self.places)}
         most = np.array([bits.bit_count() for bits in self.places.values()], np.int64)
         held = [
@@ -303,16 +303,16 @@ class TextSubsequence(Ceiling):
 
 
 def pieces_of(tokens: Sequence[int], places: dict[int, int], length: int) -> Iterator[tuple[int, int, int]]:
-    """Yield begin, end and longest common subsequence of each piece that is better than all shorter ones.
+    """Yield begin, end and LCS (longest common subsequence) of each piece whose parts all have a shorter LCS.
 
-    A bit of a column tells whether the longest common subsequence grows at the end of a piece. A piece counts if it
-    does, and if the piece that begins one token later is worth less.
+    For each begin, bits mark the ends at which the LCS grows. A piece is yielded if its LCS grows at its end, and if
+    the piece that begins one token later has a shorter LCS.
     """
     held = 0
     for token in tokens:
         held |= places[token]
     full = (1 << length) - 1
-    later = 0  # where pieces grow that begin later
+    later = 0  # ends at which the LCS grows for the next begin
     while held:
         begin = held.bit_length() - 1
         held ^= 1 << begin
@@ -336,20 +336,19 @@ def pieces_of(tokens: Sequence[int], places: dict[int, int], length: int) -> Ite
 class CeilingArrays(NamedTuple):
     """The ceilings of an instance as arrays for kernels."""
 
-    # (groups, 4): slot, gain, and what a position and a copy are worth in what bounds them, of each group of a
-    # `CappedUnion`.
+    # (groups, 4): `slot`, `gain`, `above` and `beside` of each group of a `CappedUnion`.
     capped: NDArray[np.int64]
-    covered: NDArray[np.uint64]  # (groups, units, words) of 64 bits: the positions of the group that each unit covers.
+    covered: NDArray[np.uint64]  # (groups, units, words of 64 bits): the group's positions that each unit covers.
     copies: NDArray[np.int64]  # (groups, units)
-    # (subsequences, 6): slot, gain, what a clipped unigram and a hit of a unit by itself are worth, the first row of
-    # its tokens, and the row after the last one.
+    # (subsequences, 6): `slot`, `gain`, `above` and `beside` of each `TextSubsequence`, and begin and end of its rows
+    # in `places` and `most`, one row for each token of the reference.
     texts: NDArray[np.int64]
-    own: NDArray[np.int64]  # (subsequences, units): hits of each unit by itself.
+    own: NDArray[np.int64]  # (subsequences, units): hits of each single unit.
     start: NDArray[np.int64]  # (subsequences * units + 1,): where the tokens of each unit begin in `token`.
-    token: NDArray[np.int64]
-    places: NDArray[np.uint64]  # (rows, words) of 64 bits: where the reference has a token.
-    most: NDArray[np.int64]  # (rows,): how often the reference has it.
-    # flat, counts, totals, units: room: for a column of lengths, for tokens, for true totals and for the chosen units.
+    token: NDArray[np.int64]  # The rows of tokens.
+    places: NDArray[np.uint64]  # (rows, words of 64 bits): the positions of a token in the reference.
+    most: NDArray[np.int64]  # (rows,): number of these positions.
+    # flat, counts, totals, units: buffers for the bits of an LCS, counts of tokens, true totals and chosen units.
     flat: NDArray[np.uint64]
     counts: NDArray[np.int64]
     totals: NDArray[np.int64]
@@ -357,7 +356,7 @@ class CeilingArrays(NamedTuple):
 
 
 def arrays_of_ceilings(ceilings: Sequence[Ceiling], units: int, totals: int) -> CeilingArrays:
-    """Return the arrays of ceilings; those of no ceilings are shared by all searches."""
+    """Return the arrays of ceilings; without ceilings, the same empty arrays for all searches."""
     return _arrays(ceilings, units, totals) if ceilings else NO_CEILINGS
 
 
@@ -423,9 +422,9 @@ def count_bits(word: Any) -> Any:
 
 @njit(cache=True, inline="always")
 def extend(flat: Any, places: Any, row: int) -> None:
-    """Add a token to a column of lengths, in which a bit is 0 if the length grows (Hyyro 2004).
+    """Append a token to a text, and update the bits `flat`, which are 0 where its LCS with a reference grows.
 
-    The bits of a row of `places` are the positions of the token in the other text.
+    The bits of a row of `places` are the positions of the token in the reference (Hyyro 2004).
     """
     carry = np.uint64(0)
     for word in range(len(flat)):
@@ -439,7 +438,7 @@ def extend(flat: Any, places: Any, row: int) -> None:
 
 @njit(cache=True)
 def correct(ceilings: Any, count: int, totals: Any) -> None:
-    """Correct totals that were computed from features, of the first `count` units in ``ceilings.units``, ascending."""
+    """Correct, in place, the totals of the units ``ceilings.units[:count]`` (ascending) to those with true hits."""
     units = ceilings.units
     for group in range(len(ceilings.capped)):
         covered, copies = np.int64(0), np.int64(0)

@@ -1,8 +1,8 @@
 r"""The normal form: one mathematical object for extracts, compressions and covers.
 
 An instance has *units* (sentences or chunks) that are chosen or not, *occurrences* that are active if every unit of a
-set V and no unit of a set U is chosen, and *features* (n-grams, abstract sentences) that collect the active
-occurrences. Feature f gains ``level[f][c]`` from c copies, in a concave, clipped integer table.
+set V and no unit of a set U is chosen, and *features* (n-grams; in a cover, the sentences of the abstract), whose
+*copies* are their active occurrences. Feature f gains ``level[f][c]`` from c copies: a concave, clipped integer table.
 
 Gains are summed into *totals*. Ratio h has two of them: total 2h is its numerator T_h, total 2h + 1 its
 denominator D_h. Each total is ``constant + sum of mass over the chosen units + gains of its features``, so a
@@ -12,15 +12,15 @@ denominator may be constant (recall), linear (precision, F) or itself a coverage
 goal           objective
 =============  ==========================================================================================
 ``MAXIMIZE``   the value: one ratio, or a weighted arithmetic, geometric or harmonic mean of several, subject to
-               ``min_length <= sum of the chosen lengths <= max_length`` and to parents before children
+               ``min_length <= sum of the chosen lengths <= max_length``, with the parent of each chosen unit
 ``MINIMIZE``   the sum of the chosen lengths, subject to every feature reaching its full gain
 =============  ==========================================================================================
 
-Both are also subject to `rows`, linear constraints on the chosen units. The features of a numerator may be only an
-upper bound; then *ceilings* determine its value (`optsum.coverage.ceilings`).
+Both are also subject to `rows`, linear constraints on the chosen units. The features of a numerator may only bound it
+from above; its value then comes from *ceilings* (`optsum.coverage.ceilings`).
 
 Hirao et al. 2017 (extractive), eq. 3-8, is the case with singletons V = {i} and one constant denominator; the
-papers' variables z_kj are merged over the references k into one gain table per n-gram, which has the same optimum.
+paper's variables z_kj are merged over the references k into one gain table per n-gram, which has the same optimum.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ from optsum.whole import LARGEST, whole, whole_array, whole_numbers
 
 IntArray: TypeAlias = NDArray[np.int64]
 
-_BITS: Final = 14_000  # Bits of the longest number that Python writes out, 4,300 digits.
+_BITS: Final = 14_000  # Approximate bits of the longest number that Python converts to text (4,300 digits).
 
-_FLOAT_BITS: Final = 1_000  # Beyond 2^1000 and below its reciprocal floats lose digits, or overflow.
+_FLOAT_BITS: Final = 1_000  # Above 2^1000 floats may overflow; below 2^-1000 they may lose digits.
 
-_MERGED: Final = 2**52  # Largest total of ratios that are merged.
+_MERGED: Final = 2**52  # Largest possible total of merged ratios.
 
-NO_LIMIT: Final = 2**40  # A length that no instance reaches: stands for "no maximum".
+NO_LIMIT: Final = 2**40  # A length above that of every instance, which means "no maximum".
 
 
 Key: TypeAlias = int | float | Fraction
@@ -63,26 +63,26 @@ Key: TypeAlias = int | float | Fraction
 class Sense(Enum):
     """Direction of the objective."""
 
-    __hash__ = object.__hash__  # that of an Enum is a Python function, and searches ask for it often
+    __hash__ = object.__hash__  # an Enum's own is a Python function, too slow for the many lookups of searches
 
     MAXIMIZE = "maximize"
     MINIMIZE = "minimize"
 
     def better(self, left: Key, right: Key) -> bool:
-        """Whether `left` is strictly better than `right`."""
+        """Return whether `left` is strictly better than `right`."""
         return left > right if self is Sense.MAXIMIZE else left < right
 
     def tighter(self, known: Key | None, bound: Key) -> Key:
-        """Return the tighter of two bounds."""
+        """Return the tighter of two bounds of all values; `known` may be None."""
         return bound if known is None or self.better(known, bound) else known
 
 
 class Combination(Enum):
-    """How one value is computed from the ratios."""
+    """The way in which the ratios make one value."""
 
-    __hash__ = object.__hash__  # as of `Sense`
+    __hash__ = object.__hash__  # as in `Sense`
 
-    RATIO = "ratio"  # The only ratio there is.
+    RATIO = "ratio"  # The value is the only ratio.
     SUM = "sum"  # Weighted arithmetic mean: sum of w_h T_h / D_h, divided by the sum of the weights.
     PRODUCT = "product"  # Weighted geometric mean: product of (T_h / D_h)^(w_h / sum of the weights).
     HARMONIC = "harmonic"
@@ -90,20 +90,20 @@ class Combination(Enum):
 
     def __init__(self, name: str) -> None:
         self.alone = name == "ratio"  # There is one ratio, which is the value.
-        self.adds = name in {"ratio", "sum"}  # Ratios are added up; if not, one that is 0 makes the value 0.
+        self.adds = name in {"ratio", "sum"}  # Ratios are added; in other combinations, a ratio of 0 makes the value 0.
         self.multiplies = name == "product"  # Ratios, or powers of them, are multiplied.
-        self.turns = name == "harmonic"  # Ratios are turned over and added up.
+        self.turns = name == "harmonic"  # Reciprocals of ratios are added.
 
     def is_itself(self, weights: Sequence[int]) -> bool:
-        """Whether the value is compared as the only ratio itself, not as a power of it."""
+        """Return whether a value is compared as the only ratio itself, not as a power of it."""
         return len(weights) == 1 and not self.multiplies
 
     def power(self, weights: Sequence[int]) -> int:
-        """Return the power of the value that is compared: a geometric mean is compared without its root."""
+        """Return p such that the p-th power of the value is compared: a geometric mean is compared without its root."""
         return sum(weights) if self.multiplies else 1
 
     def mean(self, ratios: Sequence[Fraction], weights: Sequence[int]) -> Fraction:
-        """Return the value of ratios for comparisons."""
+        """Return the exact mean of ratios for comparisons; a geometric mean without its root."""
         if self.multiplies:
             return prod((ratio**weight for ratio, weight in zip(ratios, weights, strict=True)), start=Fraction(1))
         if self.turns:
@@ -112,7 +112,7 @@ class Combination(Enum):
         return sum(map(mul, weights, ratios), Fraction(0)) / sum(weights)
 
     def roughly(self, totals: IntArray, weights: Sequence[int]) -> NDArray[np.float64]:
-        """Return the values of rows of totals as floats, with an error of about 1e-15."""
+        """Return the value of each row of totals (rows, 2 * ratios) as a float; its relative error is about 1e-15."""
         tops, bottoms = totals[:, 0::2].astype(np.float64), totals[:, 1::2].astype(np.float64)
         ratios = np.where(bottoms > 0, tops / np.maximum(bottoms, 1.0), 0.0)
         shares = np.array(weights, np.float64) / sum(weights)
@@ -126,7 +126,7 @@ class Combination(Enum):
         return found
 
     def largest(self, tops: Sequence[int], bottoms: Sequence[int], weights: Sequence[int]) -> tuple[int, int]:
-        """Return the largest numerator and denominator of a value, from those of the ratios, all above 0."""
+        """Return the largest numerator and denominator that a value can have, from those of its ratios (all > 0)."""
         ratios = list(zip(weights, tops, bottoms, strict=True))
         if self.multiplies:
             return prod(top**weight for weight, top, _ in ratios), prod(bottom**weight for weight, _, bottom in ratios)
@@ -137,7 +137,7 @@ class Combination(Enum):
         return sum(weight * top * (denominator // bottom) for weight, top, bottom in ratios), denominator
 
     def said(self, ratios: int) -> str:
-        """Return a description of a value with varying denominators."""
+        """Return a description, for messages, of a value whose denominators vary."""
         if self.adds:
             several = f"a sum of {ratios} ratios whose denominators vary"
             return several if ratios > 1 else "a ratio whose denominator varies"
@@ -145,12 +145,12 @@ class Combination(Enum):
 
 
 _NO_MINIMUM: Final = -(2**62)
-"""The default of `low`, compared by identity, so that an equal number from a user counts as a number."""
+"""Default of `Row.low`. It is recognized by identity, so that the same number from a user is a real minimum."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """``low <= sum of the coefficients of the chosen units <= high``.
+    """A side constraint: ``low <= sum of the coefficients of the chosen units <= high``.
 
     Attributes
     ----------
@@ -159,11 +159,11 @@ class Row:
     coefficients : tuple of int
         One for each unit, not 0.
     low : int
-        By default `least`, which means no minimum.
+        By default the smallest possible sum, which means no minimum.
     high : int or None
         None for no maximum. If `low` is above `high`, no selection satisfies the row.
     name : str
-        Meaning in words: "at most 3 sentences".
+        Description, such as "at most 3 sentences".
 
     Raises
     ------
@@ -180,7 +180,7 @@ class Row:
     def __post_init__(self) -> None:
         """Convert whole numbers exactly, and refuse an invalid row."""
         for name in ("units", "coefficients"):
-            object.__setattr__(self, name, whole_numbers(getattr(self, name), f"Of the row {self.name!r}, {name} {{}}"))
+            object.__setattr__(self, name, whole_numbers(getattr(self, name), f"Of row {self.name!r}, {name}[{{}}]"))
         given = self.least if self.low is _NO_MINIMUM else self.low
         object.__setattr__(self, "low", whole(given, f"The minimum of the row {self.name!r}"))
         if self.high is not None:
@@ -194,35 +194,35 @@ class Row:
 
     @property
     def total(self) -> int:
-        """The largest possible sum: that of the positive coefficients."""
+        """The largest possible sum, of all positive coefficients."""
         return sum([number for number in self.coefficients if number > 0])
 
     @property
     def least(self) -> int:
-        """The smallest possible sum: that of the negative coefficients."""
+        """The smallest possible sum, of all negative coefficients."""
         return sum([number for number in self.coefficients if number < 0])
 
     @property
     def binds(self) -> bool:
-        """Whether some selection violates it."""
+        """Whether some selection violates the row."""
         return self.low > self.least or (self.high is not None and self.total > self.high)
 
     def held(self, chosen: Collection[int]) -> int:
-        """Return the left side of the row for a set of units."""
+        """Return the sum of the coefficients of the chosen units."""
         return sum(number for unit, number in zip(self.units, self.coefficients, strict=True) if unit in chosen)
 
     def outside(self, held: int) -> int:
-        """Return how far a sum is outside the limits; 0 within."""
+        """Return by how much the sum `held` is outside the limits; 0 within them."""
         return max(0, self.low - held, 0 if self.high is None else held - self.high)
 
     def excess(self, chosen: Collection[int]) -> int:
-        """Return how far the sum of a set of units is outside the limits."""
+        """Return by how much the sum of the chosen units is outside the limits; 0 within them."""
         return self.outside(self.held(chosen))
 
 
 @dataclass(frozen=True)
 class Joint:
-    """An occurrence that several units decide: active if all of `needs` and none of `vetoes` are chosen."""
+    """An occurrence decided by several units: it is active if all of `needs` and none of `vetoes` are chosen."""
 
     feature: int
     needs: tuple[int, ...]
@@ -231,13 +231,13 @@ class Joint:
 
     @cached_property
     def seam(self) -> bool:
-        """Whether it joins two units and every unit between them vetoes it (n-grams across sentence ends)."""
+        """Whether the joint needs two units and is vetoed by every unit between, as an n-gram across a sentence end."""
         needs = self.needs
         return len(needs) == 2 and needs[0] < needs[1] and self.vetoes == range(needs[0] + 1, needs[1])
 
 
 def pack(rows: Iterable[Sequence[int]]) -> tuple[IntArray, IntArray]:
-    """Store rows of integers one after another. `starts`: row r is ``values[starts[r]:starts[r + 1]]``."""
+    """Return `starts` and `values`, which concatenate rows: row r is ``values[starts[r]:starts[r + 1]]``."""
     rows = list(rows)
     starts = np.zeros(len(rows) + 1, dtype=np.int64)
     np.cumsum(np.fromiter(map(len, rows), np.int64, len(rows)), out=starts[1:])
@@ -245,14 +245,14 @@ def pack(rows: Iterable[Sequence[int]]) -> tuple[IntArray, IntArray]:
 
 
 def kernel_array(values: object) -> IntArray:
-    """Return an array in the layout of kernels, which would be compiled again for another layout."""
+    """Return an array as int64 in C order, aligned and writable: numba compiles kernels again for other layouts."""
     if isinstance(values, np.ndarray) and values.dtype == np.int64 and values.flags.carray:
         return values
     return np.require(values, np.int64, ["C", "A", "W"])
 
 
 def gains_alone(instance: Coverage, total: int) -> IntArray:
-    """Return the gain of each unit in a total if nothing else is chosen, without gains that need other units."""
+    """Return what each unit adds to a total as the only chosen unit (units,), without occurrences of several units."""
     starts, feature = instance.level_start, instance.unit_feature
     gain = instance.level[np.minimum(starts[feature] + instance.unit_count, starts[feature + 1] - 1)]
     summed = np.append(0, np.cumsum(np.where(instance.slot[feature] == total, gain, 0)))
@@ -276,8 +276,8 @@ def _extremes(units: Sequence[int]) -> Sequence[int]:
 class Coverage:
     """One instance in the normal form; every array is int64 and must not be changed.
 
-    Numbers that are not whole or do not fit 64-bit integers are refused (except weights of sums); arrays and lists of
-    other types are converted.
+    Arrays and lists of other types are converted. Numbers that are not whole, or do not fit 64-bit integers (weights of
+    sums may be larger), are refused.
 
     Attributes
     ----------
@@ -288,18 +288,18 @@ class Coverage:
         feature (once per unit) and the number of its copies.
     level_start, level : (features + 1,), (sum of (M_f + 1),)
         Gain of feature f from c copies is ``level[level_start[f] + min(c, M_f)]``; the first entry of each
-        feature is 0 and the steps never grow.
+        feature is 0, and each copy adds at least 0 and at most as much as the copy before.
     slot : (features,)
         The total that feature f feeds: 2h numerator, 2h + 1 denominator of ratio h.
     constants : (2 * ratios,)
-        Value of each total for the empty selection, >= 0.
+        Value of each total for the empty selection; >= 0 for numerators.
     mass : (2 * ratios, units)
         Amount that each unit adds to each total by itself, >= 0.
     weights : one positive integer for each ratio
     combination : Combination
     parents : (units,)
-        A unit may be chosen only with its parent; -1 for none. Empty: no unit has one. A parent's number is
-        smaller than its children's.
+        A unit may be chosen only with its parent; -1 for none. An empty array means that no unit has a parent. A
+        parent's number is smaller than its children's.
     joints : occurrences decided by several units
     min_length, max_length : int
         In the unit of `lengths`; `NO_LIMIT` for no maximum, as in a cover.
@@ -335,11 +335,11 @@ class Coverage:
     ceilings: tuple[Ceiling, ...] = ()
 
     def __post_init__(self) -> None:
-        """Convert whole numbers exactly, and check what the kernels rely on."""
+        """Convert whole numbers exactly, and check all that kernels rely on."""
         for name, said in _ARRAYS.items():
             array = whole_array(getattr(self, name), said, ndim=2 if name == "mass" else 1)
             object.__setattr__(self, name, array)
-        # Sums of ratios are compared in Python's integers where 64 bits are too few; powers would fill the memory.
+        # Large weights of sums are compared in Python's integers; as exponents of products they would fill the memory.
         heaviest = 1_000 if self.combination.multiplies else 10**100
         weights = whole_numbers(self.weights, "The weight of ratio {}", most=heaviest)
         longest = whole(self.max_length, "The maximum length", most=10**400)
@@ -354,7 +354,7 @@ class Coverage:
 
     @classmethod
     def trusted(cls, **given: Any) -> Coverage:
-        """Return an instance with arrays that come from counting and are not checked; limits are checked.
+        """Return an instance whose arrays are not checked, because they come from counting; only limits are checked.
 
         Raises
         ------
@@ -373,7 +373,7 @@ class Coverage:
                 raise InputError(f"This coverage instance cannot be used: {reason}.")
 
     def _contradictions(self) -> Iterator[tuple[str, bool]]:
-        """Yield possible contradictions, and whether each exists; a check may rely on those before it."""
+        """Yield each possible contradiction, and whether it exists; later checks rely on earlier ones."""
         n, features, totals = len(self.lengths), len(self.slot), len(self.constants)
         yield "a length is negative", bool((self.lengths < 0).any())
         yield "the summed length is beyond NO_LIMIT", float(self.lengths.sum(dtype=np.float64)) >= NO_LIMIT
@@ -386,20 +386,20 @@ class Coverage:
         yield "a feature has a gain without a copy", bool(self.level[self.level_start[:-1]].any())
         steps = np.diff(self.level)
         inner = np.ones(len(steps), dtype=bool)
-        inner[self.level_start[1:-1] - 1] = False  # from the last level of a feature to the first of the next
+        inner[self.level_start[1:-1] - 1] = False  # steps from the last level of a feature to the next feature
         follows = inner.copy()
         follows[self.level_start[:-1][np.diff(self.level_start) > 1]] = False
         grows = np.append(False, steps[1:] > steps[:-1]) if len(steps) else inner
-        yield "gains must not grow with the copies", bool((grows & follows).any())
+        yield "a copy of a feature gains more than the copy before", bool((grows & follows).any())
         yield "a gain is negative", bool((steps[inner] < 0).any())
         yield (
             "each ratio needs two totals and a positive weight",
             (totals != 2 * len(self.weights) or min(self.weights, default=0) < 1),
         )
-        yield "a single ratio was announced", self.combination.alone and len(self.weights) != 1
+        yield "the combination RATIO has several weights", self.combination.alone and len(self.weights) != 1
         yield "a feature feeds a total that does not exist", _outside(self.slot, totals)
         yield "mass must have a row per total and a column per unit", self.mass.shape != (totals, n)
-        # A denominator may start below 0: a joined text of w words has w - 1 bigrams. A ratio over nothing is 0.
+        # A denominator may start below 0: a joined text of w words has w - 1 bigrams. The ratio is then 0.
         yield "a numerator is negative", bool((self.mass < 0).any() or (self.constants[0::2] < 0).any())
         yield "there must be no parent, or one (or -1) for each unit", len(self.parents) not in {0, n}
         yield (
@@ -435,7 +435,7 @@ class Coverage:
     def _impossible_limits(self) -> Iterator[tuple[str, bool]]:
         if self.goal is Sense.MINIMIZE:
             limited = self.min_length != 0 or self.max_length != NO_LIMIT
-            yield "a length that is minimized has no limits", limited
+            yield "the length is minimized and also limited", limited
         yield "a length limit is negative", min(self.min_length, self.max_length) < 0
         yield "the minimum length is above the maximum", self.min_length > self.max_length
 
@@ -459,7 +459,7 @@ class Coverage:
         """Whether every occurrence is decided by one unit and no unit has a parent."""
         return not self.joints and not (len(self.parents) and (self.parents >= 0).any())
 
-    @cached_property  # asked nine times a search
+    @cached_property  # a search reads it nine times
     def constant_denominator(self) -> bool:
         """Whether the value is ``T / D`` with the same D for all selections, so that only T matters (recall)."""
         return (
@@ -476,12 +476,12 @@ class Coverage:
         return self.combination.alone and not self.constant_denominator and sums_ratios(self)
 
     def at_most(self, max_length: int) -> Coverage:
-        """Return the same instance with another maximum length; only the length is checked again.
+        """Return the same instance with another maximum length; only this length is checked.
 
         Raises
         ------
         InputError
-            If it is below the minimum, or if the length is minimized.
+            If the maximum is below the minimum, or if the length is minimized.
         """
         max_length = min(whole(max_length, "The maximum length", most=10**400), NO_LIMIT)
         if self.goal is Sense.MINIMIZE and max_length < NO_LIMIT:
@@ -491,14 +491,14 @@ class Coverage:
         return self._copied(max_length=max_length)
 
     def resized(self, lengths: Sequence[int], max_length: int) -> Coverage:
-        """Return the same instance with other lengths in the same unit."""
+        """Return the same instance with other lengths of units, in the same unit of length, and another maximum."""
         return self._copied(
             lengths=whole_array(lengths, "The length of unit {}", least=0),
             max_length=min(whole(max_length, "The maximum length", least=0, most=10**400), NO_LIMIT),
         )
 
     def with_rows(self, rows: tuple[Row, ...]) -> Coverage:
-        """Return the same instance with side constraints."""
+        """Return the same instance with these side constraints instead of its own."""
         return self._copied(rows=rows)
 
     def _copied(self, **given: Any) -> Coverage:
@@ -508,7 +508,7 @@ class Coverage:
         return found
 
     def changed(self, **given: Any) -> Coverage:
-        """Return an instance with other arrays derived from this one's, without checks."""
+        """Return an instance with some fields replaced, without checks."""
         found = object.__new__(Coverage)
         found.__dict__.update({one.name: getattr(self, one.name) for one in fields(Coverage)})
         found.__dict__.update(given)
@@ -516,12 +516,12 @@ class Coverage:
 
     @property
     def relaxed(self) -> Coverage:
-        """An instance that is quicker to bound, with the same selections and no lower values; by default itself."""
+        """An instance that is quicker to bound, with the same selections and no lower values; by default this one."""
         return self
 
     @cached_property
     def plain(self) -> Coverage:
-        """The instance without the features that represent its ceilings; itself if it has no ceilings."""
+        """The instance without ceilings and the features and masses that bound them; itself if it has no ceilings."""
         if not self.ceilings:
             return self
         kept = np.ones(self.features, np.bool_)
@@ -545,15 +545,15 @@ class Coverage:
 
     @property
     def lighter(self) -> Coverage:
-        """Return the instance for searches without a proof."""
+        """The instance for heuristics, in which ratios with the same denominator are merged (`merged`)."""
         return self.merged
 
     @property
     def merged(self) -> Coverage:
-        """Return an instance of the same values in which ratios with the same denominator are merged.
+        """An instance with the same values, in which ratios with the same denominator are merged.
 
-        ROUGE-1 and ROUGE-L count the same tokens, so that a sum of both is one ratio: w T / D + w' T' / D = (w T + w'
-        T') / D. Denominators that differ by constants, as those of several references, are not merged.
+        ROUGE-1 and ROUGE-L count the same tokens, so a sum of both is one ratio: w T / D + w' T' / D = (w T + w' T') /
+        D. Ratios whose denominators differ by a constant, as with several references, are not merged.
         """
         if not self.combination.adds or len(self.weights) < 2:
             return self
@@ -567,7 +567,7 @@ class Coverage:
             groups.setdefault(h if bottom in counted else alike, []).append(h)
         if len(groups) == self.ratios:
             return self
-        # Of K ratios in G groups: the sum of T / D, by K, is the sum of (G T) / (K D), by G.
+        # The weights have the sum K, and there are G groups: (sum of T / D) / K = (sum of (G T) / (K D)) / G.
         above, below = len(groups), sum(self.weights)
         above, below = above // gcd(above, below), below // gcd(above, below)
         sums = abs(self.constants).max() + abs(self.mass).sum(axis=1, dtype=np.float64).max()
@@ -579,7 +579,7 @@ class Coverage:
             own = np.array(group)
             place[2 * own], place[2 * own + 1] = 2 * number, 2 * number + 1
             times[2 * own] = [above * self.weights[h] for h in group]
-            times[2 * group[0] + 1] = below  # the others have the same denominator
+            times[2 * group[0] + 1] = below  # once for all ratios of the group
         return combined(self, place, times)
 
     def ancestors(self, unit: int) -> tuple[int, ...]:
@@ -646,7 +646,7 @@ class Coverage:
         Parameters
         ----------
         lengths : one integer for each unit
-            All numbers may be numpy's, or floats that are whole; others are refused.
+            All numbers may also be integers of numpy or whole floats; others are refused.
         occurrences : one dictionary for each unit: feature -> number of copies
         gains : one list for each feature: gain of the first, second, ... copy
         slots : the total each feature feeds; all 0 (the numerator of the only ratio) by default
@@ -661,7 +661,7 @@ class Coverage:
         length = whole_array(lengths, "The length of unit {}")
         rows = list(occurrences)
         if not all(isinstance(row, Mapping) for row in rows):
-            raise InputError("The occurrences of each unit are a dictionary, from feature to number of copies: {0: 1}.")
+            raise InputError("Give the occurrences of a unit as a dictionary from feature to copies, such as {0: 1}.")
         features = [whole_numbers(row, "A feature of the occurrences") for row in rows]
         copies = [whole_numbers(row.values(), "A number of copies") for row in rows]
         gained = [whole_numbers(row, f"Gain {{}} of feature {number}") for number, row in enumerate(gains)]
@@ -704,19 +704,19 @@ _ARRAYS: Final = {
 
 _LARGEST: Final = 2**50  # A denominator beyond this would leave too little room in 64-bit integers.
 
-_MOST: Final = 40_000_000  # Pairs of a level and a unit that an instance may have: they take 16 bytes each.
+_MOST: Final = 40_000_000  # Largest number of pairs of a level and a unit that reaches it; each takes 16 bytes.
 
-_LIGHT: Final = 4_000_000  # Such pairs, about, that a search which proves nothing is given.
+_LIGHT: Final = 4_000_000  # Approximate number of pairs of level and unit in the instance for heuristics.
 
-_AT_ONCE: Final = 2_000_000  # Pairs that are looked at together.
+_AT_ONCE: Final = 2_000_000  # Pairs of level and unit that are compared at once.
 
-_FIRST: Final = 8  # Levels of a token that are kept at first, at least.
-_SHARE: Final = 80  # For one optimum a level is kept for each 80 units.
-_SHARE_OF_ALL: Final = 20  # For families of selections, which grow where floors are high, one for each 20 units.
+_FIRST: Final = 8  # Least number of levels of a token that are kept at first.
+_SHARE: Final = 80  # For one optimum, one level is kept for each 80 units.
+_SHARE_OF_ALL: Final = 20  # For families of selections, one for each 20 units: high floors would make them larger.
 
-_COMPARED: Final = 2.0**60  # What products of numerators and denominators that are compared may come to.
+_COMPARED: Final = 2.0**60  # Largest product of a numerator and a denominator in a comparison.
 
-_WEIGHED: Final = 64  # Steps of weights where numbers are too large.
+_WEIGHED: Final = 64  # Approximate largest weight of a token in the coarser instance.
 
 _SAME: Final = (
     *("lengths", "constants", "weights", "combination", "parents", "joints"),
@@ -726,7 +726,7 @@ _MADE: Final = ("unit_start", "unit_feature", "unit_count", "level_start", "leve
 
 
 def sums_ratios(instance: Coverage) -> bool:
-    """Return whether the value is a mean of ratios ``T / D`` with each D linear or counting features once."""
+    """Return whether the value is a mean of ratios ``T / D`` in which each D is linear or counts each feature once."""
     if instance.goal is not Sense.MAXIMIZE or not instance.combination.adds:
         return False
     feeds = (instance.slot & 1).astype(np.bool_)
@@ -741,7 +741,7 @@ def sums_ratios(instance: Coverage) -> bool:
 
 
 def combined(instance: Coverage, place: IntArray, times: IntArray) -> Coverage:
-    """Return an instance whose totals are sums of these: total t, `times[t]` times, is part of total `place[t]`."""
+    """Return an instance whose total p is the sum of ``times[t]`` times total t over all t with ``place[t] == p``."""
     totals = int(place.max()) + 1
     constants, mass = np.zeros(totals, np.int64), np.zeros((totals, instance.size), np.int64)
     np.add.at(constants, place, times * instance.constants)
@@ -762,7 +762,7 @@ def combined(instance: Coverage, place: IntArray, times: IntArray) -> Coverage:
 
 
 class Facility(Coverage):
-    """Best similarities: each reference token counts by the most similar chosen unit.
+    """An instance of best similarities: each reference token gains its similarity to the most similar chosen unit.
 
     With the similarities of token r and unit u, integers m[r, u] >= 0, and weights w_r,
 
@@ -773,20 +773,20 @@ class Facility(Coverage):
     1980, with the relaxation of facility location). Levels reached by the same units are merged into one feature, and
     those of a single unit into its mass. The arrays of all levels are built when they are needed.
 
-    A token has up to as many levels as there are units, and a good summary reaches the highest ones; `truncated` keeps
-    only those above a floor b_r. Its value is the sum of w_r max(b_r, largest), never below f, and an optimum of it
-    that reaches all floors is an optimum of f.
+    A token has at most one level for each unit, and a good summary reaches high levels, so `truncated` keeps only those
+    above a floor b_r. The truncated value is the sum of w_r max(b_r, largest m[r, u]), which is never below f; its
+    optimum is an optimum of f if it reaches all floors.
     """
 
     similar: IntArray  # (tokens, units): m[r, u], not negative.
     importance: IntArray  # (tokens,): w_r, positive.
-    # (0 or 2, units): numerator and denominator of a second ratio, sums over the units: the value is the harmonic mean
-    # of both.
+    # (0 or 2, units): what each unit adds to numerator and denominator of a second ratio, if there is one; the value is
+    # then the harmonic mean of both ratios.
     own: IntArray
 
     def __post_init__(self) -> None:
-        """Refuse arrays, which could contradict the similarities."""
-        raise TypeError("make a Facility by Facility.given")
+        """Refuse construction from arrays, which could contradict the similarities."""
+        raise TypeError("A Facility cannot be made from arrays: use Facility.given.")
 
     @classmethod
     def given(
@@ -800,9 +800,9 @@ class Facility(Coverage):
         own: IntArray | None = None,
         **limits: Any,
     ) -> Facility:
-        """Return an instance.
+        """Return the instance of similarities, weights of tokens (`importance`) and lengths of units.
 
-        `full`: the denominator, which is f if every token has the largest possible similarity.
+        `full`: the denominator, which is the value of f if every token had the largest possible similarity.
         """
         length = whole_array(lengths, "The length of unit {}")
         similar = whole_array(similar, "A similarity", ndim=2, least=0)
@@ -813,7 +813,7 @@ class Facility(Coverage):
             raise InputError("The similarities must have a row for each token and a column for each unit.")
         if float(importance @ similar.max(axis=1, initial=0).astype(np.float64)) > _LARGEST:
             raise InputError("The similarities are too large together: divide them by a common factor.")
-        # What there is to check of an instance is checked on one without features.
+        # An instance without features is made, which checks all other fields.
         also: dict[str, Any] = {} if own is None else {"weights": (1, 1), "combination": Combination.HARMONIC}
         plain = Coverage.of(
             length.tolist(),
@@ -845,11 +845,11 @@ class Facility(Coverage):
         return False
 
     def first_kept(self, *, every: bool = False) -> IntArray:
-        """Return how many levels of each token to keep first, for one optimum or for a family of selections."""
+        """Return the number of levels of each token to keep at first, for one optimum or (`every`) many selections."""
         return np.full(len(self.similar), max(_FIRST, self.size // (_SHARE_OF_ALL if every else _SHARE)), np.int64)
 
     def more_kept(self, kept: IntArray, selection: Iterable[int]) -> IntArray:
-        """Return how many levels to keep after a selection missed floors: twice as many, and those that it reaches."""
+        """Return the number of levels of each token to keep next: at least twice if a selection missed its floor."""
         chosen = list(selection)
         best = self.similar[:, chosen].max(axis=1) if chosen else np.full(len(self.similar), -1, np.int64)
         ordered, different = self._ordered()
@@ -857,18 +857,18 @@ class Facility(Coverage):
         return np.where(above > kept, np.maximum(2 * kept, above), kept)
 
     def floors(self, kept: IntArray) -> IntArray:
-        """Return b_r: the highest level that is not kept separately."""
+        """Return the floor b_r of each token: its highest level that is not kept."""
         _, _, floors = self._kept_levels(kept)
         return floors
 
     @property
     def relaxed(self) -> Coverage:
-        """A smaller instance whose value is never below f."""
+        """A smaller instance with the same selections, whose value is never below f."""
         return self.truncated()
 
     @property
     def lighter(self) -> Coverage:
-        """Return the instance for heuristics: all levels, or only the highest if there are very many."""
+        """The instance for heuristics, with all levels, or only the highest ones if there are very many."""
         light = self._coarser() if len(self.own) else self
         tokens, units = light.similar.shape
         most = isqrt(2 * _LIGHT // max(1, tokens))  # k levels of a token have about k * k / 2 holders
@@ -878,10 +878,10 @@ class Facility(Coverage):
         """Return an instance of about the same ratios with smaller numerators and denominators."""
         weigh = max(1, int(self.importance.max(initial=1)) // _WEIGHED)
         importance = np.maximum(1, self.importance // weigh)
-        each = int(self.constants[1]) / int(self.importance.sum())  # the largest similarity there can be
+        each = int(self.constants[1]) / int(self.importance.sum())  # the largest possible similarity
         full = each * float(importance.sum())
         top, bottom = map(float, self.own.sum(axis=1))
-        need = sqrt(full * top * (full * top + full * bottom) / _COMPARED)  # what both must be divided by
+        need = sqrt(full * top * (full * top + full * bottom) / _COMPARED)  # divisor of numerator and denominator
         if need <= 1 and weigh == 1:
             return self
         steps = sqrt(each * max(1.0, bottom / max(1, self.size)) / max(need, 1.0))
@@ -901,7 +901,7 @@ class Facility(Coverage):
         return found.with_rows(self.rows)  # type: ignore[return-value]
 
     def truncated(self, kept: IntArray | None = None) -> Coverage:
-        """Return the instance with some levels of each token (`first_kept`), whose value is never below f."""
+        """Return the instance with only the highest levels of each token, by default `first_kept`; see the class."""
         arrays = self._arrays(self.first_kept() if kept is None else kept)
         same = {name: getattr(self, name) for name in _SAME}
         return Coverage.trusted(**same, **arrays)
@@ -913,7 +913,7 @@ class Facility(Coverage):
         return ordered, different
 
     def _kept_levels(self, kept: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-        """Return token and value of each kept level, the highest first, and the floor of each token."""
+        """Return token and value of each kept level, token by token from the highest, and the floor of each token."""
         ordered, different = self._ordered()
         tokens, units = ordered.shape
         rank = np.cumsum(different, axis=1) - 1
@@ -934,7 +934,7 @@ class Facility(Coverage):
         gain = self.importance[token] * (value - np.where(ends, floors[token], following))
         held, gains = _merged(self.similar, token, value, gain)
         base = int((self.importance * floors).sum())
-        if base:  # what all reach, as soon as there is any
+        if base:  # every selection but the empty one reaches the floors
             held, gains = np.vstack([held, np.ones((1, n), bool)]), np.append(gains, base)
         holders = held.sum(axis=1)
         if int(holders.sum()) > _MOST:
@@ -966,7 +966,7 @@ class Facility(Coverage):
 
 
 def _merged(similar: IntArray, token: IntArray, value: IntArray, gain: IntArray) -> tuple[NDArray[np.bool_], IntArray]:
-    """Return the different sets of units that reach levels, and the gain of each."""
+    """Return the distinct sets of units that reach a level (sets, units), and the summed gain of each set's levels."""
     n = similar.shape[1]
     step = max(1, _AT_ONCE // max(1, n))
     packed = [
@@ -979,21 +979,21 @@ def _merged(similar: IntArray, token: IntArray, value: IntArray, gain: IntArray)
     _, first, which = np.unique(bits.view(np.dtype((np.void, bits.shape[1]))), return_index=True, return_inverse=True)
     gains = np.zeros(len(first), np.int64)
     np.add.at(gains, which.reshape(-1), gain)
-    order = np.argsort(first)  # levels of a token stay one after the other
+    order = np.argsort(first)  # in order of appearance, so that levels of a token stay adjacent
     return np.unpackbits(bits[first[order]], axis=1, count=n).astype(bool), gains[order]
 
 
 def score(instance: Coverage, selection: Iterable[int]) -> tuple[tuple[int, ...], int, int]:
-    """Return the totals of a selection, its length and its violation: the one independent scorer of every solution.
+    """Return the totals of a selection, its length and its violation.
 
-    It follows the definition in plain Python integers, and deliberately shares nothing with searches: no incremental
-    state, no numba, no linear model, and no number that could overflow. The violation is 0 if the selection is
-    feasible; otherwise the sum of the excess of the length, the excess of rows, the number of units with a missing
-    parent, and (for a cover) the missing copies of features.
+    Every solution is evaluated by this function, which follows the definition in Python integers and deliberately
+    shares nothing with searches: no incremental state, no numba, no linear model, and no number that could overflow.
+    The violation is 0 if the selection is feasible; otherwise the sum of the excess of the length, the excess of rows,
+    the number of units with a missing parent, and (for a cover) the missing copies of features.
     """
     chosen = set(selection)
     copies: Counter[int] = Counter()
-    if isinstance(instance, Facility):  # whose arrays are of the searches
+    if isinstance(instance, Facility):  # from its similarities, because only searches use the arrays of levels
         best = [max(row, default=0) for row in instance.similar[:, list(chosen)].tolist()]
         top = sum(weight * value for weight, value in zip(instance.importance.tolist(), best, strict=True))
         totals = [top, int(instance.constants[1])]
@@ -1016,12 +1016,12 @@ def score(instance: Coverage, selection: Iterable[int]) -> tuple[tuple[int, ...]
 
 
 def _counted(instance: Coverage, chosen: set[int], copies: Counter[int]) -> list[int]:
-    """Return the totals, and store the active copies of each feature in `copies`."""
+    """Return the totals of the chosen units, and add the active copies of each feature to `copies`."""
     if chosen:
         spans = [slice(int(instance.unit_start[unit]), int(instance.unit_start[unit + 1])) for unit in chosen]
         held = np.concatenate([instance.unit_feature[span] for span in spans])
         counts = np.concatenate([instance.unit_count[span] for span in spans])
-        copies.update(held.tolist())  # one of each; few features have more
+        copies.update(held.tolist())  # one copy for each entry; few entries have more
         several = np.flatnonzero(counts != 1)
         for feature, count in zip(held[several].tolist(), counts[several].tolist(), strict=True):
             copies[feature] += count - 1
@@ -1032,8 +1032,8 @@ def _counted(instance: Coverage, chosen: set[int], copies: Counter[int]) -> list
     totals: list[int] = instance.constants.tolist()
     for total, row in enumerate(instance.mass.take(list(chosen), axis=1).tolist()):
         totals[total] += sum(row)
-    features = np.fromiter(copies, np.int64, len(copies))  # looked up all at once; added up one by one
-    counts = np.fromiter(copies.values(), np.int64, len(copies))  # which refuses what overflows
+    features = np.fromiter(copies, np.int64, len(copies))  # gains are looked up together, and added in Python integers
+    counts = np.fromiter(copies.values(), np.int64, len(copies))  # fails if a count does not fit
     starts, lasts = instance.level_start[features], instance.level_start[features + 1] - 1
     gains = instance.level[starts + np.minimum(counts, lasts - starts)].tolist()
     for slot, gain in zip(instance.slot[features].tolist(), gains, strict=True):
@@ -1042,7 +1042,7 @@ def _counted(instance: Coverage, chosen: set[int], copies: Counter[int]) -> list
 
 
 def key_of(instance: Coverage, totals: tuple[int, ...], length: int) -> Fraction:
-    """Return the objective as an exact fraction, ordered as the objective is."""
+    """Return the objective as an exact fraction for comparisons; a geometric mean without its root."""
     if instance.goal is Sense.MINIMIZE:
         return Fraction(length)
     if instance.combination.adds:
@@ -1053,19 +1053,19 @@ def key_of(instance: Coverage, totals: tuple[int, ...], length: int) -> Fraction
 
 
 def mean_of_ratios(totals: Sequence[int], weights: Sequence[int]) -> Fraction:
-    """Return the weighted mean of ratios from their numerators and denominators, which alternate."""
+    """Return the weighted mean of ratios, from alternating numerators and denominators; a ratio over 0 counts 0."""
     parts = [part for part in zip(totals[0::2], totals[1::2], weights, strict=True) if part[1] > 0]
-    common = lcm(*(bottom for _, bottom, _ in parts))  # one fraction, not one for each ratio
+    common = lcm(*(bottom for _, bottom, _ in parts))  # adding one Fraction for each ratio would be slower
     weighted = sum(top * (common // bottom) * weight for top, bottom, weight in parts)
     return Fraction(weighted, common * sum(weights))
 
 
 def value_of(instance: Coverage, key: Fraction) -> float:
-    """Return the objective for display: the root, if the key is a power."""
+    """Return the objective for display: the key, or its root if the key is a power."""
     if key and instance.combination.multiplies and instance.goal is Sense.MAXIMIZE:
         power = sum(instance.weights)
         digits = abs(key.numerator.bit_length() - key.denominator.bit_length())
-        if digits > _FLOAT_BITS:  # too small or too large for a float, its root is not
+        if digits > _FLOAT_BITS:  # the key may not fit a float, but its root does
             return exp((log(key.numerator) - log(key.denominator)) / power)
         return float(float(key) ** (1 / power))
     return float(key)
@@ -1125,7 +1125,7 @@ def coverage_of_json(text: str | Mapping[str, Any]) -> Coverage:
     Raises
     ------
     InputError
-        If the text has another form.
+        If the text is not an instance in this format.
 
     Examples
     --------
@@ -1137,7 +1137,7 @@ def coverage_of_json(text: str | Mapping[str, Any]) -> Coverage:
         data = json.loads(text) if isinstance(text, str) else text
         if data.get("format") != FORMAT:
             raise InputError(f"This is not optsum's normal form: its format is not {FORMAT!r}.")
-        given = {"rows": (), "ceilings": (), **data}  # files of older versions have none
+        given = {"rows": (), "ceilings": (), **data}  # files of older versions lack these fields
         values = {field.name: given[field.name] for field in fields(Coverage)}
         return Coverage(
             **{name: _READ_BY[name](value) if name in _READ_BY else value for name, value in values.items()}

@@ -5,11 +5,11 @@ updates every derived quantity:
 
 * ``copies[f]``: active copies of feature f;
 * ``totals[s]``: numerator or denominator of a ratio, gains included;
-* ``lacking[o]``, ``blocked[o]``: needed units not chosen, vetoing units chosen; occurrence o is active when both are 0.
-  Seams (`optsum.coverage.instance.Joint.seam`) are not included: every pair of units has one, vetoed by all units
-  between, so a flip looks for the chosen neighbours of its unit instead;
-* ``scalars``: summed length, number of chosen units, and the violation: missing copies of features (covers only), and
-  how far rows are outside their limits. A row is one more feature, whose levels are that distance.
+* ``lacking[o]``, ``blocked[o]``: the numbers of needed units that are not chosen and of vetoing units that are chosen;
+  occurrence o is active when both are 0. Seams (`optsum.coverage.instance.Joint.seam`) are not included: every pair of
+  units may have one, vetoed by all units between, so a flip looks for the chosen neighbours of its unit instead;
+* ``scalars``: summed length, number of chosen units, and the violation: missing copies of features (covers only) plus
+  the excess of each row (side constraint), which is represented by one more feature whose levels are the excess.
 
 A climb is greedy search: from the empty selection it makes the best move until none helps. Its kernel runs in slices
 and can be paused between any two evaluated moves, so that limits and Ctrl-C take effect on instances of any size,
@@ -37,14 +37,14 @@ from optsum.system.compiled import compiles, njit
 LENGTH, CHOSEN, MISSING = 0, 1, 2
 
 RATIO, SUM, PRODUCT, COVER, HARMONIC, INTEGER = range(6)
-"""How totals make one value. `COVER`: a length is minimized; `INTEGER`: only the first total counts."""
+"""Ways in which totals make one value. `COVER`: the length is minimized; `INTEGER`: the first total is the value."""
 
 KINDS: Final = dict(zip(Combination, (RATIO, SUM, PRODUCT, HARMONIC), strict=True))
 _INT64_SAFE = 2**62
 
 
 class Arrays(NamedTuple):
-    """Arrays of one instance, all int64. See `optsum.coverage.instance.Coverage` for the first thirteen."""
+    """Arrays of an instance for kernels, all int64; `optsum.coverage.instance.Coverage` explains the first thirteen."""
 
     lengths: IntArray
     unit_start: IntArray
@@ -53,8 +53,8 @@ class Arrays(NamedTuple):
     level_start: IntArray
     level: IntArray
     slot: IntArray
-    # (2 * ratios,): as in the instance, but for the denominator of a recall, which is 1: no selection changes it, so it
-    # decides nothing and would only make products large.
+    # (2 * ratios,): as in the instance, except that a constant denominator is 1: it decides no comparison, and would
+    # only make products large.
     constants: IntArray
     mass: IntArray
     weights: IntArray
@@ -62,14 +62,14 @@ class Arrays(NamedTuple):
     min_length: int
     max_length: int
     kind: int  # How the totals make one value: `KINDS`, or `COVER`.
-    ruled: int  # 1 where there are rows. Their features come last, with the slot after the last total.
-    # joint_feature, joint_count, joint_needs: (joints,): feature, copies, number of needed units of each occurrence of
-    # several units that is no seam.
+    ruled: int  # 1 if there are side constraints, whose features come last and have the slot after the last total.
+    # joint_feature, joint_count, joint_needs: (joints,): feature, copies and number of needed units of each occurrence
+    # of several units that is no seam.
     joint_feature: IntArray
     joint_count: IntArray
     joint_needs: IntArray
-    # need_start, need_joint, veto_start, veto_joint: (units + 1,), (entries,): the joints that need, or are vetoed by,
-    # each unit.
+    # need_start, need_joint, veto_start, veto_joint: (units + 1,), (entries,): the joints that need each unit, and
+    # those that it vetoes.
     need_start: IntArray
     need_joint: IntArray
     veto_start: IntArray
@@ -80,12 +80,12 @@ class Arrays(NamedTuple):
     seam_second: IntArray
     seam_feature: IntArray
     seam_count: IntArray
-    bounded: int  # 1 where there are ceilings: a state's totals are upper bounds then, and `true_totals` what is true.
+    bounded: int  # 1 if there are ceilings: a state's totals are then upper bounds, and `true_totals` are exact.
     ceilings: CeilingArrays
 
 
 class State(NamedTuple):
-    """One selection and its totals; see the module's text."""
+    """One selection and the quantities derived from it, which the module's text explains."""
 
     chosen: IntArray
     copies: IntArray
@@ -96,9 +96,9 @@ class State(NamedTuple):
 
 
 def arrays_of(instance: Coverage, *, totals_only: bool = False) -> Arrays | None:
-    """Return the arrays, or None if some product of a comparison does not fit int64.
+    """Return the arrays of an instance; None if a product in some comparison might not fit int64.
 
-    With `totals_only` nothing is compared (`value_pair` is not called), so that arrays always exist, without rows.
+    `totals_only`: for callers that compare no values (`value_pair`): there always are arrays, without side constraints.
     """
     if not totals_only and not fits(instance):
         return None
@@ -121,7 +121,7 @@ def arrays_of(instance: Coverage, *, totals_only: bool = False) -> Arrays | None
         *_features(instance, rows),
         kernel_array(constants),
         kernel_array(instance.mass),
-        kernel_array([min(weight, _INT64_SAFE) for weight in instance.weights]),  # larger ones are of totals only
+        kernel_array([min(weight, _INT64_SAFE) for weight in instance.weights]),  # larger ones: only with `totals_only`
         kernel_array(parents),
         *limits,
         COVER if covering else KINDS[instance.combination],
@@ -141,9 +141,9 @@ _Features: TypeAlias = tuple[IntArray, IntArray, IntArray, IntArray, IntArray, I
 
 
 def _features(instance: Coverage, rows: Sequence[Row]) -> _Features:
-    """Return entries, levels and slots, with a further feature for each row, whose levels are the excess of its sum.
+    """Return entries, levels and slots, with a further feature for each row, whose levels are the excess of the row.
 
-    Copies are counted from the least possible sum of the row, which is below 0 if coefficients are negative.
+    The copies of this feature are the sum of the row minus its least possible sum, which may be negative.
     """
     starts, features, counts = instance.unit_start, instance.unit_feature, instance.unit_count
     level_starts, levels, slots = instance.level_start, instance.level, instance.slot
@@ -172,7 +172,7 @@ def _seams(instance: Coverage) -> tuple[IntArray, IntArray, IntArray, IntArray]:
 
 
 def fits(instance: Coverage) -> bool:
-    """Whether the largest cross product of two values stays below 2^62."""
+    """Return whether all products of a numerator and a denominator in comparisons stay below 2^62."""
     full = instance.level[instance.level_start[1:] - 1].astype(np.float64)
     reach = instance.constants + instance.mass.sum(axis=1, dtype=np.float64)
     reach += np.bincount(instance.slot, weights=full, minlength=len(reach))
@@ -218,7 +218,7 @@ def feed(arrays: Any, state: Any, feature: int, added: int) -> None:
 
 @njit(cache=True)
 def seams_between(seam_start, seam_second, first, second):
-    """Return the range of the seams of two units; empty if either is not a unit."""
+    """Return begin and end of the seams that join two units; an empty range if either is no unit."""
     if first < 0 or second + 1 >= len(seam_start):
         return np.int64(0), np.int64(0)
     low, high = seam_start[first], seam_start[first + 1]
@@ -237,7 +237,7 @@ def seams_between(seam_start, seam_second, first, second):
 
 @njit(cache=True)
 def _feed_seams(arrays: Any, state: Any, first: int, second: int, sign: int) -> None:
-    """Add (`sign` 1) or remove (-1) the copies from seams of two adjacent chosen units (`Joint.seam`)."""
+    """Add (`sign` 1) or remove (-1) the copies of the seams that join two units (`Joint.seam`)."""
     begin, end = seams_between(arrays.seam_start, arrays.seam_second, first, second)
     for entry in range(begin, end):
         feed(arrays, state, arrays.seam_feature[entry], sign * arrays.seam_count[entry])
@@ -245,7 +245,7 @@ def _feed_seams(arrays: Any, state: Any, first: int, second: int, sign: int) -> 
 
 @njit(cache=True)
 def _mend_seams(arrays: Any, state: Any, unit: int, sign: int) -> None:
-    """Update seams when a unit comes between two chosen units or leaves."""
+    """Update the seams with the chosen neighbours of a unit that is added (`sign` 1) or dropped (-1)."""
     before, after = unit - 1, unit + 1
     while before >= 0 and state.chosen[before] == 0:
         before -= 1
@@ -288,10 +288,10 @@ def flip(arrays: Any, state: Any, unit: int) -> None:
 
 @njit(cache=True)
 def true_totals(arrays: Any, state: Any) -> Any:
-    """Return the totals of a state; with ceilings, in an array that the next call changes."""
+    """Return the true totals of a state; with ceilings, in a buffer that the next call overwrites."""
     if not arrays.bounded:
         return state.totals
-    count = np.int64(0)  # a literal would be compiled for by itself
+    count = np.int64(0)  # for a literal, numba would compile `correct` a second time
     for unit in range(len(state.chosen)):
         if state.chosen[unit]:
             arrays.ceilings.units[count] = unit
@@ -304,7 +304,7 @@ def true_totals(arrays: Any, state: Any) -> Any:
 
 @njit(cache=True)
 def pair_at(combination: int, weights: Any, totals: Any, place: int) -> Any:
-    """Return the value of a column of totals as numerator and denominator."""
+    """Return numerator and denominator of a value for comparisons, from a column of totals; a product has no root."""
     if combination == INTEGER:
         return totals[0, place], np.int64(1)
     if combination == HARMONIC:
@@ -342,7 +342,7 @@ def value_pair(arrays: Any, state: Any) -> Any:
     return pair_at(arrays.kind, arrays.weights, totals[:, None], np.int64(0))
 
 
-RULED: Final = 1e9  # What a step towards keeping a row is worth to a climb: more than any value.
+RULED: Final = 1e9  # A climb's gain for each unit of excess of a row that a move removes: more than any value.
 
 
 ALONE: Final = 1
@@ -350,14 +350,14 @@ JOINED: Final = 2
 
 
 def gain_kinds(instance: Coverage, moves: Sequence[Sequence[int]]) -> IntArray:
-    """Return for each move how its gain is computed.
+    """Return how the gain of each move is computed (moves,).
 
-    The result (moves,): `ALONE`: the sum over the features of its one unit; `JOINED`: also over its seams with the
-    chosen units before and after it; 0 for other moves.
+    `ALONE`: as the sum over the features of its only unit. `JOINED`: with the seams that join this unit and the chosen
+    units before and after it. 0: by making the move and taking it back.
     """
     plain = not instance.rows and not instance.ceilings
     simple = plain and (instance.goal is Sense.MINIMIZE or instance.combination.alone)
-    joined = np.zeros(instance.size + 1, np.int64)  # summed up, how many seams reach over each unit
+    joined = np.zeros(instance.size + 1, np.int64)  # its running sum counts the seams that join or span each unit
     for joint in instance.joints:
         if joint.seam:
             joined[joint.needs[0]] += 1
@@ -373,7 +373,7 @@ def gain_kinds(instance: Coverage, moves: Sequence[Sequence[int]]) -> IntArray:
 
 @njit(cache=True)
 def unit_gains(copies, unit_start, unit_feature, unit_count, level_start, level, slot, covering, unit):
-    """Return the gain of a unit's features in numerator and denominator; for a cover, the additional coverage."""
+    """Return what an added unit's features add to numerator and denominator; for a cover, its needed copies and 0."""
     top, bottom = np.int64(0), np.int64(0)
     for entry in range(unit_start[unit], unit_start[unit + 1]):
         feature = unit_feature[entry]
@@ -393,9 +393,9 @@ def unit_gains(copies, unit_start, unit_feature, unit_count, level_start, level,
 
 @njit(cache=True)
 def gain_of(top, bottom, old_top, old_bottom, old):
-    """Return the growth of a ratio; if the denominator is unchanged, by one division, so that equal gains stay equal.
+    """Return the growth of a ratio from `old`; by one division if the denominator stays, so that equal gains are equal.
 
-    `top`, `bottom`: the new ratio, which is 0 if `bottom` is 0.
+    `top`, `bottom`: numerator and denominator of the new ratio, which is 0 if `bottom` is not positive.
     """
     if bottom == old_bottom:
         return (top - old_top) / bottom
@@ -404,7 +404,7 @@ def gain_of(top, bottom, old_top, old_bottom, old):
 
 @njit(cache=True)
 def _fed(copies, features, counts, level_start, level, slot, begin, end, sign):
-    """Add or remove the copies of some seams; return the change of numerator and denominator."""
+    """Add (`sign` 1) or remove (-1) the copies of some entries; return the change of numerator and denominator."""
     top, bottom = np.int64(0), np.int64(0)
     for entry in range(begin, end):
         feature = features[entry]
@@ -420,14 +420,14 @@ def _fed(copies, features, counts, level_start, level, slot, begin, end, sign):
     return top, bottom
 
 
-# Inlined, so that the way is known where it is called: searches of joined sentences take a tenth less.
+# Inlined, so that `sign` is a constant in each caller: searches of joined sentences take 10 % less time.
 @njit(cache=True, inline="always")
 def changed_joined(copies, own, tables, seams, left, unit, right, sign):
-    """Return whether a unit has seams with its chosen neighbours, and the change of all totals with them.
+    """Return whether a unit has seams with its chosen neighbours, and the changes of numerator and denominator.
 
-    The unit is added (`sign` 1) or dropped (-1). An added unit without seams is not evaluated here. Because seams may
-    share features with each other and with the unit, they are applied, its own features are evaluated, and everything
-    is restored.
+    The unit is added (`sign` 1) or dropped (-1); changes of an added unit without seams are not computed. Because seams
+    may share features with each other and with the unit, copies of seams are changed first, then the unit is evaluated,
+    and all copies are restored. `left`, `right`: the chosen units before and after.
     """
     unit_start, unit_feature, unit_count = own
     level_start, level, slot = tables
@@ -461,9 +461,9 @@ _DENSITY, _GAIN = 0, 1
 
 
 class Moves(NamedTuple):
-    """Packed sets of units to choose at once: each unit, and the units of each joint occurrence, with ancestors."""
+    """The moves of a climb, packed: each unit, or all units of a joint occurrence, together with their ancestors."""
 
-    # start, unit: (moves + 1,), (entries,): a unit comes with its ancestors, so that every move can be taken by itself.
+    # start, unit: (moves + 1,), (entries,)
     start: IntArray
     unit: IntArray
     quick: IntArray  # (moves,): see `optsum.coverage.state.gain_kinds`.
@@ -472,8 +472,8 @@ class Moves(NamedTuple):
 class _Place(NamedTuple):
     state: State
     gone: IntArray  # (moves,): 1 for moves that are made, or will not fit any more.
-    flipped: IntArray  # (units,): room for the units of a move that is tried.
-    # (3,): the move that is looked at next, the best of this round or -1, and how many were evaluated in all.
+    flipped: IntArray  # (units,): a buffer for the units of the move that is evaluated.
+    # (3,): the next move to evaluate, the best move of this round or -1, and the number of all evaluated moves.
     control: IntArray
     best: NDArray[np.float64]  # (2,): gain per length and gain of the best move of this round.
 
@@ -490,9 +490,9 @@ def moves_of(instance: Coverage, deadline: Deadline = NEVER) -> Moves:
 
 
 class Climber:
-    """One climb.
+    """A greedy search that can be paused.
 
-    `single`: make only the one best move by value, not by value per length (Hirao et al. 2017, Algorithm 2, line 11).
+    `single`: make only the one move of largest gain, not gain per length (Hirao et al. 2017, Algorithm 2, line 11).
     """
 
     def __init__(self, arrays: Arrays, moves: Moves, *, single: bool = False) -> None:
@@ -515,7 +515,7 @@ class Climber:
         return int(self._place.control[_EVALUATIONS])
 
     def go_on(self, most: int | None = None) -> bool:
-        """Climb for some milliseconds, or `most` evaluations; return whether the climb has ended."""
+        """Climb for some milliseconds, but at most about `most` evaluations; return whether the climb has ended."""
         return bool(self._go(partial(_go_on, self._arrays, self._place, self._moves, self._single), most))
 
 
@@ -532,7 +532,7 @@ def climbers_of(instance: Coverage, deadline: Deadline = NEVER) -> tuple[Climber
 
 
 def climb(instance: Coverage, deadline: Deadline = NEVER) -> Climber | None:
-    """Climb by gain per length to the end, or until the deadline."""
+    """Return a climb by gain per length, made until it ends or the deadline passes; None if it could not begin."""
     try:
         climbers = None if deadline.passed else climbers_of(instance, deadline)
     except Stopped:
@@ -543,10 +543,10 @@ def climb(instance: Coverage, deadline: Deadline = NEVER) -> Climber | None:
 
 
 def climbs(instance: Coverage, lengths: Iterable[int], deadline: Deadline = NEVER) -> Iterator[list[tuple[int, ...]]]:
-    """Yield the greedy selections at each maximum length: by gain per length, and by the best single move.
+    """Yield, for each maximum length, the greedy selections by gain per length and by the best single move.
 
-    A climb makes the best move that fits, so one that ends at length l under the maximum L is the same for every
-    maximum from l to L; few climbs cover all lengths.
+    `lengths`: descending. A climb that ends at length l under the maximum L is the same for every maximum from l to L,
+    so few climbs serve all lengths.
     """
     arrays = arrays_of(instance)
     if arrays is None:
@@ -575,11 +575,11 @@ def prepare_climb() -> None:
 
 @njit(cache=True)
 def _go_on(arrays: Any, place: Any, moves: Any, single: bool, work: int) -> bool:
-    """Evaluate moves, about `work` entries of units, and make the best of each round; return whether none helps."""
+    """Evaluate moves, for about `work` steps, and make the best of each round; return whether the climb has ended."""
     state, gone, flipped, control, record = place
     move_start, move_unit, quick = moves
     number = len(quick)
-    # Arrays by themselves: taken out of their tuples for each unit anew, they cost more than what is done with them.
+    # Local names: reading the arrays from their tuples for each unit would take longer than the work on the unit.
     lengths, chosen, totals, copies, mass = arrays.lengths, state.chosen, state.totals, state.copies, arrays.mass
     unit_start, unit_feature, unit_count = arrays.unit_start, arrays.unit_feature, arrays.unit_count
     level_start, level, slot, max_length = arrays.level_start, arrays.level, arrays.slot, arrays.max_length
@@ -603,7 +603,7 @@ def _go_on(arrays: Any, place: Any, moves: Any, single: bool, work: int) -> bool
                 if chosen[unit] == 0:
                     added += lengths[unit]
                     held = False
-            if held or before_length + added > max_length:  # nor will it fit when more is chosen
+            if held or before_length + added > max_length:  # then it never fits later
                 gone[looked] = 1
                 continue
             if quick[looked] == 1:
@@ -627,16 +627,16 @@ def _go_on(arrays: Any, place: Any, moves: Any, single: bool, work: int) -> bool
                 covered = before_missing - state.scalars[MISSING]
                 for entry in range(count):
                     flip(arrays, state, flipped[entry])
-                if covered < 0:  # it breaks a row
+                if covered < 0:  # the move violates a row
                     continue
-            # A cover is bought with length: what counts is how much of the missing a move brings.
+            # In a cover, the gain of a move is the number of missing copies that it adds.
             gain = float(covered) if covering else gain_of(top, bottom, before_top, before_bottom, before)
             if ruled and not covering:
                 gain += RULED * covered
             density = gain
             if not single and added > 0:
                 density = gain / added
-            elif not single and gain > 0:  # what costs nothing comes first, or the guarantee would not hold
+            elif not single and gain > 0:  # the guarantee requires that units of length 0 come first
                 density = np.inf
             control[_EVALUATIONS] += 1
             if best < 0 or density > best_density:

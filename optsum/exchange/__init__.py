@@ -1,1 +1,1 @@
-"""Files for other programs: instances for solvers and their answers, and training labels."""
+"""Files for and from other programs: instances for solvers, their solutions, and training labels."""

@@ -1,4 +1,4 @@
-"""Labels of topics: 1 for each sentence in the best summary, 0 for each other, in the order of the input."""
+"""Label the sentences of topics: 1 for each sentence in the best summary, 0 for each other sentence."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ _OWN: Final = {"shares", "near", "at_least", "weighted", "count", "complete", "a
 class LabelFields:
     """Parts of a row of labels besides the labels of one optimum."""
 
-    soft: bool = False  # The share of the optima that hold each sentence.
-    optima: int = 0  # How many optima are listed; 0 for none.
+    soft: bool = False  # The share of the optima that contain each sentence.
+    optima: int = 0  # Number of optima to list.
     far_apart: bool = False  # List optima that differ much from one another, instead of the first ones.
     references: bool = False  # The references that the labels were made for.
-    nearness: Nearness | None = None  # Shares and lists are of all selections that are as near to the best.
-    weighted: bool = False  # Each of them counts by its objective in the shares.
+    nearness: Nearness | None = None  # Shares and lists are of all selections this near to the best.
+    weighted: bool = False  # In the shares, weight each selection by its objective.
 
     @property
     def enumerates(self) -> bool:
         return self.soft or self.optima > 0
 
     def differing(self, row: Mapping[str, Any]) -> str | None:
-        """Return the flag in which an earlier row differs; None if none is known to differ."""
+        """Return a flag that was not the same when an earlier row was made; None if no flag is known to differ."""
         if row.get("labels") is None:
             return None
         listed, complete = row.get("all_labels"), row.get("complete", True)
@@ -136,7 +136,7 @@ def labels(
     soft : bool
         Add ``shares``, the share of optima that contain each sentence, and ``count``, the number of optima.
     all_ : int
-        Add ``all_labels``: the labels of up to N optima.
+        Add ``all_labels``: the labels of up to this many optima.
     diverse : bool
         Choose optima that differ much, instead of the first ones.
     within, at_least, within_steps, best : optional
@@ -149,8 +149,8 @@ def labels(
     Yields
     ------
     LabelRow
-        The sentences are the searched ones: raw text is split only once. A topic that could not be searched has None
-        for sentences and labels, and the reason in ``error``.
+        ``sentences`` are those that were searched, so raw text need not be split again. A topic that could not be
+        searched has None for sentences and labels, and the reason in ``error``.
 
     Raises
     ------
@@ -190,7 +190,7 @@ def label_result(row: Mapping[str, Any]) -> Result:
     labels = row.get("labels")
     chosen = None if labels is None else [unit for unit, label in enumerate(labels) if label]
     known = {name: row.get(name) for name in _LAST if name != "error"}
-    if known["status"] in {Status.OPTIMAL, Status.INFEASIBLE}:  # with all optima a limit may have come after the proof
+    if known["status"] in {Status.OPTIMAL, Status.INFEASIBLE}:  # a limit may have come after the proof
         known["termination"] = Termination.COMPLETED
     return Result.from_row({**known, "id": row.get("id"), "selection": chosen})
 
@@ -201,8 +201,8 @@ def _label_part(part: Topic, setup: Setup, fields: LabelFields) -> list[Result]:
 
 
 def _with_labels(part: Topic, result: Result, fields: LabelFields) -> list[Result]:
-    extra = {"sentences": list(part.sentences), **_labels_of(part, result, fields)}  # those that come together are raw
-    vars(result)["extra"] = {**result.extra, **extra}  # nobody else holds it yet
+    extra = {"sentences": list(part.sentences), **_labels_of(part, result, fields)}  # raw, in topics searched together
+    vars(result)["extra"] = {**result.extra, **extra}  # nothing else refers to it yet
     return [result]
 
 
@@ -217,7 +217,7 @@ def _labels_of(part: Topic, result: Result, fields: LabelFields) -> dict[str, An
     found = result.labels()
     extra: dict[str, Any] = {"labels": None if found is None else list(found)}
     if fields.references:
-        best = result.reference  # where the best of several was wanted
+        best = result.reference  # if the best of several was asked for
         references = part.references if best is None else part.references[best : best + 1]
         extra["references"] = [list(map(raw_text, reference)) for reference in references]
     return extra
@@ -245,7 +245,7 @@ def _of_optima(oracles: Oracles, sentences: int, seed: int, fields: LabelFields)
 
 
 def label_card(options: Options, topics: str, counts: ResultCounts) -> str:
-    """Return the data card of published labels: Markdown with the heading that the hub of Hugging Face reads."""
+    """Return the data card of published labels: Markdown with the metadata that the hub of Hugging Face reads."""
     defaults = {name: field.default for name, field in Options.model_fields.items()}
     own = {name: value for name, value in described(options).items() if value not in (None, defaults.get(name, ...))}
     solved = counts.statuses["optimal"] + counts.statuses["feasible"]

@@ -1,4 +1,4 @@
-"""Problem files for other programs, one for each problem, and their solutions, which are scored again."""
+"""Write each problem as a file for other programs, and read their solutions, which are scored again."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ from optsum.running.search import searched
 from optsum.system.clock import Limits, clock
 from optsum.system.files import PathLike, describe_os_error, read_text, replacing
 
-_PER_LINE, _LINE = 8, 240  # Terms in a line, and characters: some readers stop at 255.
+_PER_LINE, _LINE = 8, 240  # Most terms and characters in a line; some readers stop at 255 characters.
 _LETTER = {"=": "E", ">=": "G", "<=": "L"}  # Kinds of rows in MPS files.
 # Reserved words of the LP format.
 _WORDS: Final = "st free inf infinity end bounds bound binary binaries bin general generals gen integers semis sos obj"
 _GLPK_STATUS = {"o": "optimal", "f": "feasible", "n": "no feasible solution", "u": "undefined"}
 _ENDINGS: Final = (".sol", ".soln", ".solution", ".out", ".raw", ".txt", "")
-_INTEGRAL: Final = 0.01  # How far a value may be from 0 or 1 and still be meant as one of them.
+_INTEGRAL: Final = 0.01  # Largest distance from 0 or 1 of a value that is read as 0 or 1.
 
 
 def plain_names(names: Sequence[str], taken: Sequence[str] = ()) -> list[str] | None:
-    """Return names that are valid in every format; None if they are not distinct, or if there are no names.
+    """Return names made valid in every format; None if one cannot be, if two become equal, or if there are none.
 
     >>> plain_names(["x[roof]", "x[yard]"]), plain_names(["x[1]", "x(1)"])
     (['x_roof', 'x_yard'], None)
@@ -57,7 +57,7 @@ def column_names(model: LinearModel, units: Sequence[str]) -> list[str]:
 
 
 def _rows(model: LinearModel) -> Iterator[tuple[str, list[tuple[int, int]], str, int]]:
-    """Yield name, entries (column, value), relation and right side; a row with two sides is two rows."""
+    """Yield name, entries (column, value), relation and right side; a row with two limits becomes two rows."""
     lows = [f"{name}_least" for name in model.row_names]
     names = plain_names(model.row_names, plain_names(lows) or ())
     for row in range(model.rows):
@@ -69,12 +69,12 @@ def _rows(model: LinearModel) -> Iterator[tuple[str, list[tuple[int, int]], str,
         low, high = float(model.row_lower[row]), float(model.row_upper[row])
         if not entries and low <= 0 <= high:
             continue
-        entries = entries or [(0, 0)]  # nothing can keep this row, and the file has to say so
+        entries = entries or [(0, 0)]  # no selection satisfies this row, and the file must say so
         name = f"r{row}" if names is None else names[row]
         if low == high:
             yield name, entries, "=", int(low)
             continue
-        # The left side is an integer.
+        # Limits are rounded to integers, because the left side is one.
         if not isinf(low) and (low > 0 or any(value < 0 for _, value in entries)):
             least = f"l{row}" if names is None else name if isinf(high) else f"{name}_least"
             yield least, entries, ">=", ceil(low)
@@ -137,7 +137,7 @@ def _lines(words: Sequence[str]) -> list[str]:
 
 
 def mps_text(model: LinearModel, units: Sequence[str], comments: Sequence[str] = ()) -> str:
-    """Return an integer program in the MPS format, which minimizes; signs of a maximization are negated."""
+    """Return an integer program in the MPS format, which minimizes; the objective of a maximization is negated."""
     names = column_names(model, units)
     flip = model.sense is Sense.MAXIMIZE
     lines = [f"* {_one_line(comment)}" for comment in comments]
@@ -170,7 +170,7 @@ def mps_text(model: LinearModel, units: Sequence[str], comments: Sequence[str] =
 
 @dataclass(frozen=True)
 class Exported:
-    """The file of a problem, or why there is none."""
+    """The file of a problem, or the reason why it was not written."""
 
     id: str | None
     path: Path | None = None
@@ -178,16 +178,16 @@ class Exported:
 
 
 def file_stem(name: str) -> str:
-    """Return the file name, without its ending, for a problem: its id if that is a valid name."""
-    # Neither hidden, nor read as an option by the program that solves it.
+    """Return the name of a problem's file without the ending: the id if it is a valid name, or one made of it."""
+    # A file that is not hidden, and that no program takes for an option.
     safe = re.sub(r"[^\w.#-]", "_", name, flags=re.ASCII).strip(".-")[:80]
-    # Two ids must not become one file, on systems that ignore case either.
+    # Two ids must not become one file, not even on systems that ignore case.
     same = safe == name and name == name.lower()
     return safe if same else f"{safe or 'problem'}-{zlib.crc32(name.encode('utf-8', 'surrogatepass')):08x}"
 
 
 def unit_labels(task: Task) -> list[str]:
-    """Return a name for each unit that is valid in every format: its label, or s and its number in the input."""
+    """Return a name of each unit that is valid in every format: its label, or ``s`` or ``u`` with a number."""
     if (own := plain_names(task.problem.labels)) is not None:
         return own
     numbered, labels = [f"u{unit}" for unit in range(task.problem.size)], []
@@ -217,7 +217,7 @@ def _program(task: Task, write: Callable[..., str]) -> str:
         for unit, label in enumerate(labels)
     ]
     named = [f"{label} is {name}" for label, name in zip(labels, called, strict=True) if name != label]
-    value = f"the value for people is (objective + {model.offset}) / {model.denominator}"
+    value = f"the reported value is (objective + {model.offset}) / {model.denominator}"
     return write(model, labels, [f"problem {task.id}", *named, value])
 
 
@@ -272,7 +272,7 @@ def export(
     Returns
     -------
     list of Exported
-        One for each problem; a problem that could not be written has the reason, and the others are written.
+        One for each problem; if a problem cannot be written, its `error` says why, and the others are written.
 
     Raises
     ------
@@ -341,7 +341,7 @@ def tasks_of(topics: AnyTopics, setup: Setup) -> Iterator[tuple[str | None, Task
         for part in problems(topic, setup):
             try:
                 built: Task | str = build(part, setup)
-            except BaseException as error:  # noqa: BLE001 - whatever it is, it costs the other topics nothing
+            except BaseException as error:  # noqa: BLE001 - other topics go on after any error
                 built = describe(error)
             if (other := of_files.setdefault(file_stem(part.id).lower(), part.id)) != part.id:
                 built = f"its file would be that of {other!r}: give another id"
@@ -353,14 +353,14 @@ def tasks_of(topics: AnyTopics, setup: Setup) -> Iterator[tuple[str | None, Task
 class SolutionFile:
     """A solver's answer in a file."""
 
-    program: str  # Whose format it is: "cbc", "cplex", "glpk", "highs", "scip", "gurobi", "maxsat" or "list".
-    words: str  # What the solver says of it.
-    objective: float | None  # As claimed.
-    values: dict[str, float]  # Column name -> value; a column that is not there is 0.
+    program: str  # Program of the format: "cbc", "cplex", "glpk", "highs", "scip", "gurobi", "maxsat" or "list".
+    words: str  # The solver's status, as written.
+    objective: float | None  # Claimed by the solver.
+    values: dict[str, float]  # Column name -> value; missing columns are 0.
 
 
 def read_solution(path: PathLike, columns: Sequence[str]) -> SolutionFile:
-    """Read a solution file, with the names of the columns in the order of the program, which some formats number.
+    """Read a solution file; `columns` are the names of the columns in the order in which some formats number them.
 
     Formats are those of CBC (``-solu``), GLPK (``-o`` or ``-w``), HiGHS (``--solution_file``), SCIP (``write
     solution``), Gurobi (``ResultFile``), CPLEX (``write``), the output of MaxSAT solvers, and lines ``name value``.
@@ -370,7 +370,7 @@ def read_solution(path: PathLike, columns: Sequence[str]) -> SolutionFile:
     try:
         found = _read(lines, columns)
     except (IndexError, StopIteration) as error:
-        raise InputError(f"The solution {path} cannot be understood: it, or a line of it, ends too early.") from error
+        raise InputError(f"The solution {path} cannot be understood: the file or a line ends too early.") from error
     except ValueError as error:
         raise InputError(f"The solution {path} cannot be understood: {error}.") from error
     if found is None:
@@ -441,7 +441,7 @@ def _named(program: str, lines: Iterable[str], words: str, objective: float | No
 
 
 def _cplex(lines: list[str]) -> SolutionFile:
-    """Parse CPLEX: XML, of which only attributes matter."""
+    """Parse a solution of CPLEX: XML in which only attributes matter."""
     text = "\n".join(lines)
     head = _attributes(text.partition("<header")[2].partition("/>")[0])
     values: dict[str, float] = {}
@@ -459,7 +459,7 @@ def _attributes(text: str) -> dict[str, str]:
 
 
 def _glpk_table(lines: list[str]) -> SolutionFile:
-    """Parse GLPK's report for people: tables of rows and of columns; a long name has a line of its own."""
+    """Parse GLPK's printed report: tables of rows and of columns; a long name has a line of its own."""
     status = next((line.partition(":")[2].strip() for line in lines if line.startswith("Status:")), "")
     stated = next((line for line in lines if line.startswith("Objective:")), "")
     objective = _number_in(stated.partition("=")[2])
@@ -480,7 +480,7 @@ def _glpk_table(lines: list[str]) -> SolutionFile:
 
 
 def _glpk_raw(lines: list[str], columns: Sequence[str]) -> SolutionFile:
-    """Parse GLPK's file for programs: columns by number."""
+    """Parse GLPK's raw file, which names columns by number."""
     head = next(line.split() for line in lines if line.startswith("s "))
     status = _GLPK_STATUS.get(head[4], head[4])
     values: dict[str, float] = {}
@@ -524,7 +524,7 @@ class _Imported(Strategy):
             )
         if run.problem.can(Capability.BOUND):
             run.raise_root_bound()
-            if evaluation.key == run.bound:  # then it is optimal, whoever found it
+            if evaluation.key == run.bound:  # optimal, whoever found it
                 run.prove()
 
 
@@ -566,7 +566,7 @@ def import_topics(topics: AnyTopics, solutions: str | Path, options: Options) ->
     for number, (name, task) in enumerate(tasks_of(topics, setup)):
         try:
             row = _row(task, setup, place, first=not number)
-        except BaseException as error:  # noqa: BLE001 - whatever it is, it costs the other topics nothing
+        except BaseException as error:  # noqa: BLE001 - other topics go on after any error
             row = error_result(name, describe(error), setup)
         yield row.changed(strategy=_Imported.name, backend=row.backend if row.error is None else None)
 
@@ -608,7 +608,7 @@ def _file_of(place: Path, name: str) -> Path:
 def _selection(found: SolutionFile, labels: list[str], path: Path) -> tuple[int, ...] | None:
     nothing = ("infeasible", "no feasible", "undefined", "unsat", "unknown", "not set", "no integer")
     if not found.values:
-        # What is 0 is left out by some programs, so no value at all can be the empty selection.
+        # Some programs leave out zeros, so a file without values may mean the empty selection.
         return None if not found.words or any(word in found.words.lower() for word in nothing) else ()
     known = set(labels)
     if labels and not known & set(found.values) and found.program in {"list", "highs", "cbc"}:
@@ -628,7 +628,7 @@ def _selection(found: SolutionFile, labels: list[str], path: Path) -> tuple[int,
 
 
 def _check_claim(task: Task, result: Result, found: SolutionFile, path: Path) -> None:
-    """Refuse a claimed objective that is better than the selection's."""
+    """Refuse a claimed objective that is better than that of the selection."""
     problem = task.problem
     if found.objective is None or result.key is None or not problem.can(Capability.LINEAR):
         return

@@ -1,1 +1,1 @@
-"""Metrics: n-grams, skip-bigrams, common subsequences and similarities, and the official scores of finished text."""
+"""Metrics: n-grams, skip-bigrams, common subsequences and similarities; and the official scores of summaries."""

@@ -21,7 +21,7 @@ _LAST = np.uint64(63)
 
 @njit(cache=True)
 def number_pairs(left: Any, right: Any) -> Any:
-    """Give numbers to pairs of numbers below 2^31 in the order of first occurrence; -1 if `left` is negative."""
+    """Return numbers of pairs of values below 2^31, by first occurrence (-1 if `left` is negative), and their count."""
     room = 64
     while room < 2 * len(left):
         room *= 2
@@ -48,7 +48,7 @@ def number_pairs(left: Any, right: Any) -> Any:
 
 @njit(cache=True)
 def ngram_numbers(ids: Any, start: Any, different: int, size: int) -> Any:
-    """Return a number for each n-gram, at the token where it begins; -1 if it would leave the row."""
+    """Return a number for the n-gram at each token, -1 if it would leave the row; `start`; and the count of numbers."""
     grams = ids
     for step in range(1, size):
         left = np.full(len(ids), -1, np.int64)
@@ -63,7 +63,7 @@ def ngram_numbers(ids: Any, start: Any, different: int, size: int) -> Any:
 
 @njit(cache=True)
 def skip_numbers(ids: Any, start: Any, different: int, skip: int, spared: int) -> Any:
-    """Return numbers of the tokens of each row except the last `spared`, and of pairs at most `skip` apart.
+    """Return numbers of tokens of each row but the last `spared`, and of pairs with at most `skip` tokens between them.
 
     The result is like that of `ngram_numbers`, in the order of `optsum.metrics.rouge.SkipBigrams.keys`.
     """
@@ -128,9 +128,9 @@ def clipped_hits(grams: Any, start: Any, different: int) -> Any:
 def count_rows(grams: Any, start: Any, different: int, references: int, distinct: bool, only: bool) -> Any:
     """Count the n-grams of each row; the first `references` rows are of references.
 
-    `only`: in the other rows, keep only n-grams of references. The result: `begin` (rows + 1,), the start of the
-    entries of each row; `found`, `copies`, one entry for each different n-gram of a row; `total` (rows,), n-grams of
-    each row, whether kept or not; `shared` (rows,), whether some reference has one of them.
+    `distinct`: count an n-gram once in a row. `only`: in the other rows, keep only n-grams of references. The result:
+    `begin` (rows + 1,), the start of the entries of each row; `found`, `copies`, an entry for each different n-gram of
+    a row; `total` (rows,), n-grams of each row, kept or not; `shared` (rows,), whether some reference has one of them.
     """
     rows = len(start) - 1
     begin = np.zeros(rows + 1, np.int64)
@@ -180,7 +180,7 @@ def _joined(left: Any, right: Any) -> Any:
 
 @njit(cache=True)
 def _count_tokens(ids: Any, start: Any, different: int, references: int, total: Any, shared: Any) -> int:
-    """Write down how many tokens each row has, and which rows have one of a reference; return 0, their entries."""
+    """Set `total` to the tokens of each row, and `shared` if a reference has one of them; return 0 entries."""
     known = np.zeros(different, np.bool_)
     for row in range(len(start) - 1):
         total[row] = start[row + 1] - start[row]
@@ -192,10 +192,10 @@ def _count_tokens(ids: Any, start: Any, different: int, references: int, total: 
 
 @njit(cache=True)
 def counted(ids: Any, start: Any, different: int, coded: Any, references: int, distinct: bool, only: bool) -> Any:
-    """Count the units of several metrics (`Metric.coded`) in each row of tokens, like `count_rows`.
+    """Count the n-grams of several metrics (`Metric.coded`) in each row of tokens, like `count_rows`.
 
-    `begin` is (metrics * (rows + 1),), metric by metric; `shared` tells of any metric. Common subsequences have no
-    entries, but `totals` counts their tokens, and `shared` tells of tokens.
+    `begin` is (metrics * (rows + 1),), metric by metric; `totals` is (metrics, rows); `shared` is of any metric;
+    `kinds` (metrics,) counts different n-grams. For common subsequences there are no entries, and tokens are counted.
     """
     rows = len(start) - 1
     begin = np.empty(len(coded) * (rows + 1), np.int64)
@@ -238,7 +238,7 @@ def trace(ids: Any, begin: int, end: int, places: Any, width: int, flat: Any, ro
         some = False
         for word in range(words):
             some |= places[token, word] != 0
-        if not some:  # the lengths are those of the row before: it would be dropped for free
+        if not some:  # its lengths are those of the row before, so that the traceback would skip it
             continue
         carry = np.uint64(0)
         for word in range(words):
@@ -276,7 +276,7 @@ def trace(ids: Any, begin: int, end: int, places: Any, width: int, flat: Any, ro
 
 @njit(cache=True)
 def whole_hits(ids: Any, start: Any, group: Any, different: int) -> Any:
-    """Return the longest common subsequences of the last text and each other; parameters as for `union_hits`."""
+    """Return the lengths of longest common subsequences of the last text with others; `group`: as in `union_hits`."""
     references = len(group) - 2
     hits = np.zeros(references, np.int64)
     for reference in range(references):
@@ -299,7 +299,7 @@ def whole_hits(ids: Any, start: Any, group: Any, different: int) -> Any:
 def covered_positions(ids: Any, start: Any, own: int, different: int) -> Any:
     """Return the reference positions that each other sentence covers, on the subsequence that ROUGE-1.5.5 chooses.
 
-    `ids`, `start`, `different`: as in `Interned`. `own`: how many sentences, from the first, belong to references. The
+    `ids`, `start`, `different`: as in `Interned`. `own`: number of sentences of references, which come first. The
     result: (sentences, tokens of the references) array of 0 and 1.
     """
     others = len(start) - 1 - own
@@ -336,7 +336,7 @@ def union_hits(ids: Any, start: Any, group: Any, different: int) -> Any:
     hits = np.zeros(references, np.int64)
     left = np.empty(different, np.int64)
     for reference in range(references):
-        # A token hits as often as the summary has it at most; that the reference has it as often goes without saying.
+        # The summary's count of a token limits its hits; the reference's count does so without a check.
         for token in range(different):
             left[token] = counts[token]
         for place in range(start[group[reference]], start[group[reference + 1]]):
@@ -353,8 +353,9 @@ def union_hits(ids: Any, start: Any, group: Any, different: int) -> Any:
 def official_hits(ids: Any, start: Any, references: Any, chosen: Any, different: int, coded: Any) -> Any:
     """Compare a selection of sentences with the references, by several metrics.
 
-    Parameters are those of `official_scores`. The result (metrics, 3): hits in all references together, and the counts
-    of the references and of the summary.
+    `references`: the first sentence of each reference, and the end of the last one. `chosen`: the summary's sentences,
+    by number among all. `coded` (metrics, 2): `Metric.coded`. The result (metrics, 3): hits in all references together,
+    and the counts of the references and of the summary.
     """
     first = references[-1]
     end, sentences = start[first], first + len(chosen)

@@ -16,9 +16,9 @@ As in the script,
 * several references are pooled: the sum of the hits divided by the sum of the counts over all references;
 * rouge-suK leaves out the unigram of the last token, on both sides;
 * rouge-l takes, for every reference sentence, the union over the summary's sentences of longest common subsequences
-  (Lin 2004, section 3.2). The union depends on the choice among several: the script traces back from both ends; on a
-  match it takes both tokens, otherwise it drops the reference's token if that does not shorten the subsequence, else
-  the summary's.
+  (Lin 2004, section 3.2). The union depends on the choice among several longest ones: the script traces back from
+  the ends of both sentences; on a match it takes both tokens, otherwise it drops the reference's token if that does not
+  shorten the subsequence, else the summary's.
 
 The table of lengths is kept as one bit vector per reference token, the bits of a Python integer being the summary's
 tokens (Hyyro 2004, "Bit-parallel LCS-length computation revisited"); the traceback gets lengths by counting bits.
@@ -70,9 +70,9 @@ METRICS: Final[Registry[Metric]] = Registry(
     "optsum.metrics",
     "optsum.metrics.rouge:Metric",
 )
-"""The forms of names; each term of a sum has one of them."""
+"""The metrics by the form of their names; each term of a sum has one of these forms."""
 
-# Offered when a name is wrong, beside the general forms.
+# Suggested for a wrong name, beside the general forms.
 _COMMON = (
     *("rouge-1", "rouge-2", "rouge-3", "rouge-4", "rouge-su0", "rouge-su4", "rouge-l", "rougeL"),
     *("rouge-1+rouge-2", "rouge-1+rouge-2+rouge-l", "ngram-1-4", "similarity", "similarity-shifted"),
@@ -88,15 +88,15 @@ Counting = Literal["clipped", "set"]
 ReferencesMode = Literal["pooled", "mean", "best"]
 Boundaries = Literal["joined", "sentence"]
 ModelUnits = Literal["whole", "sentences"]
-_AT_ONCE: Final = 16  # References that are compared with a summary between two looks at the clock.
+_AT_ONCE: Final = 16  # References that are compared with a summary between two checks of the time.
 
 
 class Tally(NamedTuple):
-    """How finished text is counted."""
+    """The way to count the n-grams of summaries and references."""
 
     distinct: bool = False  # Each n-gram of a text counts once, however often it occurs.
     across: bool = True  # The summary's sentences are joined before n-grams are formed, as ROUGE-1.5.5 does.
-    # Each sentence of a reference is clipped by itself, and those of a reference are pooled (Lin & Hovy 2003).
+    # The hits of each sentence of a reference are clipped separately, and then summed (Lin & Hovy 2003).
     apart: bool = False
     official: bool = True  # Count what ROUGE-1.5.5 counts where that differs from the formula (`Metric.official_keys`).
 
@@ -131,8 +131,8 @@ class Metric(ABC):
     countable: ClassVar[bool] = True
     of_texts: ClassVar[bool] = True
     geometric: ClassVar[bool] = False
-    _code: ClassVar[tuple[int, int | str]]  # Of `coded`; not inherited, as derived classes count something else.
-    _named: ClassVar[re.Pattern[str] | None] = None  # The pattern of names with a number, which makes a metric.
+    _code: ClassVar[tuple[int, int | str]]  # Of `coded`; not inherited: derived classes count otherwise.
+    _named: ClassVar[re.Pattern[str] | None] = None  # Pattern of names with a number, the only field.
 
     @classmethod
     def read(cls, name: str) -> Metric | None:
@@ -143,7 +143,7 @@ class Metric(ABC):
 
     @cached_property
     def name(self) -> str:
-        """The name that `read` reads back."""
+        """The name from which `read` makes this metric."""
         return self.form
 
     @property
@@ -177,12 +177,12 @@ class Metric(ABC):
         """
 
     def official_keys(self, tokens: Sequence[str]) -> Iterable[Gram]:
-        """Return the keys that ROUGE-1.5.5 counts, if they differ."""
+        """Return the keys that ROUGE-1.5.5 counts; by default those of `keys`."""
         return self.keys(tokens)
 
     @property
     def coded(self) -> tuple[int, int] | None:
-        """The code for kernels: `NGRAMS` and n, `SKIPS` and the skip, `LONGEST`; None if only `keys` can count."""
+        """Code for kernels: (`NGRAMS`, n), (`SKIPS`, skip) or (`LONGEST`, 0 or 1); None if only `keys` can count."""
         kind, number = vars(type(self)).get("_code", (None, None))
         return None if kind is None else (kind, getattr(self, number) if isinstance(number, str) else number)
 
@@ -215,11 +215,11 @@ class Metric(ABC):
         keys = self.official_keys(tokens) if official else self.keys(tokens)
         if only is not None:
             keys = filter(only.__contains__, keys)
-        # In the order in which they occur: a set's would be another in each process.
+        # In order of occurrence; the order of a set would differ between processes.
         return Counter(iter(dict.fromkeys(keys)) if distinct else keys)
 
     def totals(self, summary: Texts, references: Sequence[Texts], tally: Tally) -> list[Totals]:
-        """Compare a summary with each of its references.
+        """Compare a summary with each of its references, counted as `tally` says.
 
         Raises
         ------
@@ -335,7 +335,7 @@ def _positions(tokens: Sequence[Token]) -> dict[Token, int]:
 
 def _trace(reference: Sequence[str], places: Mapping[str, int], width: int) -> list[int]:
     """Return the traced positions in `reference`, descending; `places`: positions of the summary's `width` tokens."""
-    # A reference token without a match has the same lengths as the one before it: it is always dropped for free.
+    # A reference token without a match has the same lengths as the one before it, so the traceback always drops it.
     rows = [(position, places[token]) for position, token in enumerate(reference) if token in places]
     # Bit j is 0 where the length grows from the summary's first j tokens to its first j + 1.
     full = (1 << width) - 1
@@ -347,7 +347,7 @@ def _trace(reference: Sequence[str], places: Mapping[str, int], width: int) -> l
         history.append(flat)
 
     path: list[int] = []
-    row, below = len(rows), full  # `below`: the summary's tokens still before us
+    row, below = len(rows), full  # `below`: bits of the summary's tokens that are left
     while row and below:
         position, matches = rows[row - 1]
         if matches & (below ^ (below >> 1)):
@@ -419,7 +419,7 @@ class SkipBigrams(Metric):
         return chain(tokens, skip_bigrams(tokens, self.skip))
 
     def official_keys(self, tokens: Sequence[str]) -> Iterator[Gram]:
-        """Leave out the last token, like ROUGE-1.5.5, whose loop over the first token of a pair ends one too early."""
+        """Leave out the last unigram, as ROUGE-1.5.5 does: its loop over first tokens of pairs ends one too early."""
         return chain(tokens[:-1], skip_bigrams(tokens, self.skip))
 
 
@@ -455,7 +455,7 @@ class _Several(Metric):
 
 @dataclass(frozen=True)
 class MetricSum(_Several):
-    """Several metrics, each a ratio of its own, added up."""
+    """A sum of metrics, each a separate ratio; its value is their mean."""
 
     of: tuple[Metric, ...]
     form: ClassVar[str] = SUM
@@ -472,7 +472,7 @@ class MetricSum(_Several):
 
 @dataclass(frozen=True)
 class GeometricMean(_Several):
-    """The geometric mean of n-grams of several lengths, Ngram(i, j) of Lin & Hovy 2003, eq. 2."""
+    """The geometric mean of the recalls of n-grams of several lengths, Ngram(i, j) of Lin & Hovy 2003, eq. 2."""
 
     first: int
     last: int
@@ -534,7 +534,7 @@ def parse_metric(name: str | Metric) -> Metric:
     UnknownNameError
         For a name of another form; the message lists near names.
     OptionError
-        For a sum that names a metric twice, or a mean; for a mean whose longest n-grams are shorter than its shortest.
+        For a sum that names a metric twice, or names a mean; for a mean whose last length is below its first.
 
     Examples
     --------
@@ -546,7 +546,7 @@ def parse_metric(name: str | Metric) -> Metric:
     return name if isinstance(name, Metric) else _parsed(name)
 
 
-@of_files  # Classes of own metrics may be defined anew.
+@of_files  # A user's file may define its metrics anew.
 @lru_cache(maxsize=256)
 def _parsed(name: str) -> Metric:
     name = official_name(name)
@@ -560,7 +560,7 @@ def _parsed(name: str) -> Metric:
 
 def _parse_single(name: str) -> Metric:
     for form in METRICS:
-        # A third party's class is loaded only for names that begin with what it is announced as.
+        # A third party's class is loaded only for names that begin with its announced form.
         known = form in METRICS.builtin or name == form or name.startswith(f"{form}-")
         if known and (metric := METRICS.load(form).read(name)) is not None:
             return metric
@@ -579,14 +579,14 @@ def _parse_single(name: str) -> Metric:
 class Score:
     """Recall, precision and F1 of one summary, each between 0 and 1; 0 if the denominator is 0.
 
-    The integers are those of metrics that count; of similarities they are 0.
+    The integers are counts; for metrics of similarity they are 0.
     """
 
     recall: float
     precision: float
     f1: float
-    hits: int  # Matched n-grams (or tokens, for rouge-l), summed over the references that count.
-    reference_total: int  # n-grams of the references that count.
+    hits: int  # Matched n-grams (or tokens, for rouge-l), summed over the references that are used.
+    reference_total: int  # n-grams of the references that are used.
     summary_total: int  # n-grams of the summary, once for each of those references.
     # The scores against single references that this one is the mean of; empty unless ``references_mode="mean"``.
     averaged: tuple[Score, ...] = ()
@@ -608,7 +608,7 @@ class Score:
         return cls(*values)
 
     def exact(self, measure: Measure) -> Fraction:
-        """Return recall, precision or F1 as the exact ratio of integers."""
+        """Return recall, precision or F1 as an exact fraction."""
         _check("measure", measure, get_args(Measure))
         if self.averaged:
             return sum((score.exact(measure) for score in self.averaged), Fraction()) / len(self.averaged)
@@ -792,7 +792,7 @@ def agreed_reference(
     check: Callable[[], object] = lambda: None,
     **analysis: Any,
 ) -> int:
-    """Return the number of the reference that agrees best with another, the first in case of ties; 0 for a single one.
+    """Return the number of the reference that agrees best with another, the first of equals; 0 for a single one.
 
     Agreement is the score of the other summary against this one (Lin & Hovy 2003, section 5). Scores of the parts of a
     sum are added, those of a geometric mean multiplied. `check`: called every few milliseconds, may raise an exception.

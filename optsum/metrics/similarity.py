@@ -13,13 +13,13 @@ npz files:
 name               shape                 what
 =================  ====================  ==========================================================================
 sentences          (tokens, dimensions)  vectors of the tokens of all sentences of the documents
-sentence_of        (tokens,)             the sentence of each, from 0; left out where each sentence has one vector
+sentence_of        (tokens,)             the sentence of each, from 0; left out if each sentence has one vector
 references         (tokens, dimensions)  vectors of the tokens of all references
-reference_of       (tokens,)             the reference of each, from 0; left out where there is one reference, or
-                                         each of the references' sentences has one vector
-similarities       (tokens, tokens)      instead of vectors: how like each token of a sentence is each of a
-                                         reference, from -1 to 1
-sentence_weights,  (tokens,)             weights, such as idf; 1 where left out
+reference_of       (tokens,)             the reference of each, from 0; left out if there is one reference, or each
+                                         sentence of the references has one vector
+similarities       (tokens, tokens)      instead of vectors: the similarity, from -1 to 1, of each token of the
+                                         sentences and each of the references
+sentence_weights,  (tokens,)             weights, such as idf; 1 if left out
 reference_weights
 =================  ====================  ==========================================================================
 """
@@ -39,9 +39,9 @@ from optsum.text.analyzer import Sentence, raw_text
 
 FloatArray: TypeAlias = NDArray[np.float64]
 _SHIFTED = "similarity-shifted"
-_ROUNDING = 1e-6  # Of a step: as much as equal vectors may miss the similarity 1 by, in floating point.
+_ROUNDING = 1e-6  # Part of a step by which equal vectors may miss similarity 1 in floating point.
 IntArray: TypeAlias = NDArray[np.int64]
-Embed: TypeAlias = Callable[[list[str]], Any]  # Texts -> one vector each, or an array of vectors each, one a token.
+Embed: TypeAlias = Callable[[list[str]], Any]  # Texts -> for each a vector, or an array with a vector for each token.
 NAMES: Final = (
     *("sentences", "sentence_of", "references", "reference_of", "similarities"),
     *("sentence_weights", "reference_weights"),
@@ -52,8 +52,8 @@ NAMES: Final = (
 class Similarity(Metric):
     """Mean similarity of each reference token to the most similar token of the summary."""
 
-    # Similarities are taken from -1 to 1 as ``(1 + s) / 2``, which has the same optima, whatever is negative; otherwise
-    # what is below 0 counts 0.
+    # Whether a similarity s counts as ``(1 + s) / 2``, which has the same optima of recall as s itself, negative values
+    # included; otherwise negative similarities count as 0.
     shifted: bool = False
 
     form: ClassVar[str] = "similarity"
@@ -114,15 +114,15 @@ def _normal(vectors: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Vectors:
-    """Vectors of a topic, or its similarities; see the module's text."""
+    """The vectors of a topic's tokens, or their similarities, with the arrays that this module describes."""
 
-    sentences: FloatArray | None  # None, as references, where similarities are given.
+    sentences: FloatArray | None  # None, like `references`, if similarities are given.
     sentence_of: IntArray
     references: FloatArray | None
     reference_of: IntArray
-    sentence_weights: FloatArray  # Not negative, as those of references.
+    sentence_weights: FloatArray  # 0 or more, like `reference_weights`.
     reference_weights: FloatArray
-    given: FloatArray | None = None  # Similarities.
+    given: FloatArray | None = None  # Given similarities.
 
     def similarities(self, some: slice = slice(None)) -> FloatArray:
         if self.sentences is None or self.references is None:
@@ -194,7 +194,7 @@ def _numbers(value: Any, name: str) -> FloatArray:
 
 
 def _has_truths(value: Any) -> bool:
-    """Return whether there is a truth value in lists of numbers, which NumPy would convert to 0 or 1."""
+    """Return whether lists of numbers contain truth values, which NumPy would convert to 0 and 1."""
     if isinstance(value, np.ndarray):
         return bool(value.dtype.kind == "b")
     if not isinstance(value, list | tuple):
@@ -237,7 +237,7 @@ def _weights(found: FloatArray | None, name: str, tokens: int) -> FloatArray:
 
 
 def embedded(embed: Embed, sentences: Sequence[Sentence], references: Sequence[Sequence[Sentence]]) -> Vectors:
-    """Return the vectors of a model, which is called for the sentences, and for those of each reference."""
+    """Return the vectors of a model, which is called for the sentences, and then for those of each reference."""
     first, *others = [_embedded(embed, list(map(raw_text, part))) for part in (sentences, *references)]
     held = [row for part in others for row in part]
     width = next((row.shape[1:] for row in (*first, *held) if len(row)), (1,))

@@ -1,1 +1,1 @@
-"""Problems, which strategies search."""
+"""Problems that strategies search, and the formulations that make them from topics."""

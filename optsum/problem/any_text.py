@@ -1,6 +1,6 @@
-r"""A bound on the overlap of any text of given words with references.
+r"""An upper bound on the n-gram overlap with references of any text made of given words.
 
-A text is a sequence of at most L words, in which word w may occur :math:`d_w` times; it covers n-grams of one or two
+A text is a sequence of at most L words, in which word w occurs at most :math:`d_w` times; n-grams are of one or two
 tokens. Let :math:`x_w` be the number of occurrences of w, :math:`a_{wg}` the number of n-grams g inside w, and
 :math:`m_g` the number of bigrams g = (a, b) formed by a word that ends with a and a following word that begins with b.
 Every text satisfies
@@ -11,13 +11,13 @@ Every text satisfies
     \sum_a m_{(a,b)} \le \sum_{w \text{ begins with } b} x_w, \qquad
     \sum_g m_g \le \sum_w x_w - 1,
 
-because a word has at most one neighbour on each side, and the first word has none before it. Covered n-grams are steps
-:math:`z_{gt} \le 1` with :math:`\sum_t z_{gt} \le \sum_w a_{wg} x_w + m_g`. So the optimum of the linear relaxation is
-never below the gain of any text; its weak-duality bound in integers (`optsum.program.model`) is the proof.
+because a word has at most one neighbour on each side, and the first word has none before it. The t-th covered copy of g
+is a step :math:`z_{gt} \le 1` with :math:`\sum_t z_{gt} \le \sum_w a_{wg} x_w + m_g`. So the optimum of the linear
+relaxation is never below the gain of any text; its weak-duality bound in integers (`optsum.program.model`) is proven.
 
-For unigrams the program has integral optima if every word is one token (the sum of the L largest steps), so a text
-attains the bound. For bigrams it is a flow of paths in the graph of words; cycles are not excluded, so the bound may be
-slightly above the best text.
+For unigrams the program has integral optima if every word is one token (the sum of the L largest steps), so some text
+attains the bound. For bigrams the program is a flow in the graph of words, which may contain cycles that no text has,
+so the bound may be slightly above the best text.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ from optsum.problem.objective import Counted
 from optsum.program.model import LinearModel, LinearRows, model_bound
 from optsum.system.clock import NEVER, Deadline
 
-Word: TypeAlias = tuple[str, ...]  # The tokens of a word, one at least.
+Word: TypeAlias = tuple[str, ...]  # The tokens of a word, at least one.
 
 
 @dataclass(frozen=True, slots=True)
 class TextLimit:
-    """Upper limit for all texts of the documents' words: at most `hits` of the `total` n-grams of references."""
+    """An upper limit for all texts made of the documents' words: `hits` of the `total` n-grams of the references."""
 
     hits: int
     total: int
@@ -63,7 +63,7 @@ def any_text_limit(topic: Topic, spec: Spec, *, repeat: bool = False, deadline: 
     Every extract and every compression is such a text; for one-token words and rouge-1 some text attains the limit.
     `spec`: recall of rouge-1 or rouge-2, pooled references, clipped counts, a maximum length in words; anything else
     raises `UnsupportedError`. `repeat`: words may be repeated any number of times, not only as often as in the
-    documents. `deadline`: a limit proven by then is valid, but may be far from tight.
+    documents. `deadline`: when it passes, the limit proven so far is returned, which is valid but may be loose.
     """
     counted = Counted.of(topic, spec)
     parts = counted.metric.components
@@ -96,7 +96,7 @@ def any_text_limit(topic: Topic, spec: Spec, *, repeat: bool = False, deadline: 
 def _model(
     words: Mapping[Word, int], gains: Mapping[Gram, Sequence[int]], size: int, max_words: int
 ) -> LinearModel | None:
-    """Return the linear program of the largest overlap of any text; None if no word gains anything."""
+    """Return the linear program of the largest overlap of any text; None if no text overlaps with a reference."""
     grams: Callable[[Word], Iterable[Gram]] = iter if size == 1 else pairwise
     inside = {word: Counter(gram for gram in grams(word) if gram in gains) for word in words}
     ends, begins = {word[-1] for word in words}, {word[0] for word in words}

@@ -1,4 +1,4 @@
-"""Formulations, which convert a topic to a problem by a specification, and a selection back to text."""
+"""Formulations, which convert topics to problems as a specification says, and selections back to text."""
 
 from __future__ import annotations
 
@@ -26,20 +26,21 @@ from optsum.system.notebook import facts, marked_text
 from optsum.text.analyzer import LENGTH_OF, Analyzer, Sentence, token_counter
 from optsum.whole import whole, whole_numbers
 
-# Side constraints: limits besides the length, given on sentences, as rows over the units of a task.
+# Side constraints, which limit more than the length, are given on sentences and become rows over the units of a task.
 #
-# A sentence is chosen if any part of it is. A constraint on sentences is a row over the units that represent them
-# (`Task.heads`); a length in another unit is a row over all units.
+# A sentence counts as chosen if any part of it is. A constraint on sentences becomes a row over the units that
+# represent them (`Task.heads`); a limit of characters becomes a row over all units.
 
 
 def similar_pairs(tokens: Sequence[Iterable[str]], least: Fraction, deadline: Deadline) -> list[tuple[int, int]]:
-    """Return the pairs whose sets of tokens have at least this Jaccard similarity; an empty sentence is in no pair.
+    """Return the pairs of sentences whose sets of tokens have a Jaccard similarity of at least `least`.
 
-    `least`: above 0, and exact: the rounding of a float might exclude pairs of exactly this similarity.
+    `tokens`: of each sentence; a sentence without tokens is in no pair. `least`: above 0, and exact: the rounding of a
+    float might exclude pairs of exactly this similarity.
     """
     top, bottom = least.as_integer_ratio()
     sets = [frozenset(words) for words in tokens]
-    # A pair is no more alike than its sizes are.
+    # The similarity of two sets is at most the quotient of their sizes.
     order = sorted((number for number, words in enumerate(sets) if words), key=lambda number: len(sets[number]))
     pairs = []
     for place, one in enumerate(deadline.watching(order)):
@@ -53,9 +54,9 @@ def similar_pairs(tokens: Sequence[Iterable[str]], least: Fraction, deadline: De
 
 
 def cliques_of(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, ...]]:
-    """Return cliques that cover all pairs, for fewer and stronger rows.
+    """Return cliques that contain all pairs, because a row for a clique is stronger than rows for its pairs.
 
-    Each uncovered pair is extended to a clique by common neighbours of its members.
+    Each pair that no clique contains yet is extended to a clique by common neighbours of its members.
 
     Examples
     --------
@@ -77,7 +78,7 @@ def cliques_of(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, ...]]:
 
 
 class _Limit(NamedTuple):
-    """``low <= sum of the coefficients of the chosen sentences <= high``; None for no limit, and coefficients of 1."""
+    """``low <= sum of the coefficients of chosen sentences <= high``; None means no limit, or coefficients of 1."""
 
     sentences: Sequence[int]
     name: str
@@ -92,19 +93,19 @@ Pairs: TypeAlias = Mapping[str, tuple[tuple[int, int], ...]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sides:
-    """Side constraints of all topics; a topic's own are in its ``meta`` under ``constraints``."""
+    """Side constraints of all topics; a topic may add its own in its ``meta`` under ``constraints``."""
 
-    # max_sentences, max_characters: limits beside the one of length.
+    # max_sentences, max_characters: limits besides the maximum length.
     max_sentences: int | None = None
     max_characters: int | None = None
-    per_document: int | None = None  # Most sentences of one document.
-    # require, forbid: numbers of sentences, over all documents.
+    per_document: int | None = None  # Largest number of sentences from one document.
+    # require, forbid: numbers of sentences, counted from 0 over all documents of a topic.
     require: tuple[int, ...] = ()
     forbid: tuple[int, ...] = ()
-    # Sentences of which at most one is chosen: those whose sets of tokens have at least this Jaccard similarity, or
-    # lists of them by the id of a topic.
+    # At most one sentence of a group is chosen: groups are sentences whose sets of tokens have at least this Jaccard
+    # similarity, or are listed by topic id.
     exclusive: Fraction | Mapping[str, tuple[tuple[int, ...], ...]] | None = field(default=None, hash=False)
-    # Pairs of sentences, of which the first is chosen only with the second: of every topic, or by the id of a topic.
+    # Pairs of sentences, of which the first may be chosen only with the second: for every topic, or by topic id.
     requires: tuple[tuple[int, int], ...] | Pairs = field(default=(), hash=False)
 
     def __post_init__(self) -> None:
@@ -115,7 +116,7 @@ class Sides:
             object.__setattr__(self, name, whole_numbers(getattr(self, name), f"Sentence {{}} of {name}", least=0))
 
     def rows(self, topic: Topic, heads: Mapping[int, int], spec: Spec) -> list[Row]:
-        """Return rows over units, where `heads` gives the unit that represents a sentence, if there is one."""
+        """Return the constraints that can bind as rows over units; `heads`: sentence -> the unit that represents it."""
         return [row for each in self._all(topic, spec) if (row := _over_units(each, topic, heads)).binds]
 
     def _all(self, topic: Topic, spec: Spec) -> Iterator[_Limit]:
@@ -151,14 +152,14 @@ class Sides:
     def pairs(self, topic: Topic) -> list[tuple[int, int]]:
         """Return the distinct pairs of sentences of which the first may be chosen only with the second.
 
-        A group of which all or none are chosen is given as a cycle, in which each sentence requires the next.
+        In a group that is chosen as a whole or not at all, each sentence requires the next one, in a cycle.
         """
         given = self.requires.get(topic.id, ()) if isinstance(self.requires, Mapping) else self.requires
         pairs = [*given, *_own(topic).get("requires", ())]
         for pair in pairs:
             if not isinstance(pair, list | tuple) or len(pair) != 2:
                 raise InputError(
-                    f"In the constraints of topic {topic.id!r}, requires must hold pairs of sentences: [[0, 1]]."
+                    f"In the constraints of topic {topic.id!r}, requires must list pairs of sentences, as in [[0, 1]]."
                 )
         numbers = whole_numbers(
             [number for pair in pairs for number in pair], f"In topic {topic.id!r}, a sentence of requires", least=0
@@ -167,7 +168,7 @@ class Sides:
         return [(one, other) for one, other in found if one != other]
 
     def asks_more(self, topic: Topic) -> bool:
-        """Whether something must be chosen, so that sentences without gain may be needed."""
+        """Return whether some sentence must be chosen, so that sentences without gain may be needed."""
         own_ones = _own(topic)
         linear = own_ones.get("rows", ())
         wanted = any(isinstance(row, Mapping) and (row.get("low", 0) or _is_negative(row)) for row in linear)
@@ -199,7 +200,7 @@ def _own(topic: Topic) -> Mapping[str, Any]:
     own: Any = topic.meta["constraints"]
     where = f"constraints of topic {topic.id!r}"
     if not isinstance(own, Mapping) or not set(own) <= set(_KEYS):
-        raise InputError(f"The {where} must be an object with {', '.join(_KEYS)} alone.")
+        raise InputError(f"The {where} must be an object with no other keys than {', '.join(_KEYS)}.")
     for key, value in own.items():
         if not isinstance(value, list | tuple):
             raise InputError(f"In the {where}, {key!r} must be a list.")
@@ -215,7 +216,7 @@ def _row(row: Any) -> _Limit:
     numbers = row.get("coefficients", [1] * len(sentences)) if isinstance(sentences, list | tuple) else None
     if not isinstance(sentences, list | tuple) or not isinstance(numbers, list | tuple):
         raise InputError(
-            "A row of constraints must have a list of sentences, and may have one of as many coefficients."
+            "A row of constraints must have a list of sentences, and may have a list of as many coefficients."
         )
     return _Limit(sentences, str(row.get("name", "")), row.get("low"), row.get("high"), numbers)
 
@@ -229,15 +230,13 @@ def _over_units(each: _Limit, topic: Topic, heads: Mapping[int, int]) -> Row:
     except InputError as error:
         raise InputError(f"{where} have numbers that are not whole: {error}") from None
     if min(each.sentences, default=0) < 0 or len(each.sentences) != len(coefficients):
-        raise InputError(f"{where} have negative sentence numbers, or not one coefficient for each sentence.")
+        raise InputError(f"{where} have a negative sentence number, or not one coefficient for each sentence.")
     if len(set(each.sentences)) != len(each.sentences):
         raise InputError(f"{where} name a sentence twice: {_listed(each.sentences)}.")
     if max(each.sentences, default=-1) >= most:
-        raise InputError(
-            f"{where} name sentence {max(each.sentences)}; it has {most} sentence{'s' * (most != 1)}, numbered from 0."
-        )
+        raise InputError(f"{where} name sentence {max(each.sentences)}; the topic has {most}, numbered from 0.")
     if max(map(abs, numbers), default=0) > _MOST:
-        raise InputError(f"{where} have numbers beyond {_MOST}.")
+        raise InputError(f"{where} have numbers beyond {_MOST}: divide all numbers of such a row by a common factor.")
     numbered = zip(each.sentences, coefficients, strict=True)
     held = {heads[sentence]: number for sentence, number in numbered if number and sentence in heads}
     low = {} if each.low is None else {"low": each.low}
@@ -249,7 +248,7 @@ _MOST = 10**6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spec:
-    """Specification of the objective; names and defaults as on the command line.
+    """The options that define a problem; names and defaults are those of the command line.
 
     Attributes
     ----------
@@ -260,11 +259,11 @@ class Spec:
     measure : str
         "recall", "precision" or "f1".
     counts : str
-        "clipped" or "set".
+        "clipped": an n-gram counts at most as often as in the reference; "set": each n-gram counts once.
     references : str
-        "pooled" or "mean": all together, or the mean of the scores against each.
+        "pooled": scores against all references together; "mean": the mean of the scores against each reference.
     boundaries : str
-        "sentence": n-grams within sentences; "joined": across sentence ends, like the official score.
+        "sentence": n-grams within sentences; "joined": also across sentence ends, as in the official score.
     model_units : str
         "whole": a reference is one text; "sentences": each of its sentences is clipped separately (Lin & Hovy 2003).
     max_length, min_length : int
@@ -276,11 +275,11 @@ class Spec:
         The tokenizer for lengths: ``tiktoken:NAME``, ``hf:NAME``, ``module:function``, or a function from a text to a
         sequence or a number.
     similarity_unit : int
-        Number of steps from 0 to 1 to which similarities are rounded down.
+        Number of steps from 0 to 1; similarities are rounded down to a step.
     keep_unmatched : bool
-        Keep sentences that share no counted n-gram with a reference among the units.
+        Whether sentences that share no counted n-gram with a reference are units.
     keep_overlong : bool
-        Keep sentences longer than the maximum among the units, because a lead stops at them.
+        Whether sentences longer than the maximum are units, because the lead baseline stops at the first of them.
     sides : Sides
         Constraints besides the length.
     deadline : Deadline
@@ -297,7 +296,7 @@ class Spec:
     max_length: int = NO_LIMIT
     min_length: int = 0
     length_unit: str = "words"
-    length_tokenizer: Any = None  # a name, once it is made
+    length_tokenizer: Any = None  # after construction always a name or None
     similarity_unit: int = 10_000
     keep_unmatched: bool = False
     keep_overlong: bool = False
@@ -305,7 +304,7 @@ class Spec:
     deadline: Deadline = field(default=NEVER, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Refuse an unknown length unit."""
+        """Refuse invalid length options, and convert whole numbers exactly."""
         if self.length_unit not in {*LENGTH_OF, "tokens", "given"}:
             raise OptionError(
                 f"There is no length unit {self.length_unit!r}: use words, sentences, characters, tokens or given."
@@ -326,7 +325,7 @@ class Spec:
 
     @property
     def length_of(self) -> Callable[[Sentence], int]:
-        """The length of a sentence, in the unit of the limits.
+        """The function that returns the length of a sentence, in the unit of the limits.
 
         Raises
         ------
@@ -343,13 +342,13 @@ class Spec:
         Raises
         ------
         InputError
-            If the topic lacks the lengths that it should give; if a tokenizer fails on a sentence.
+            If lengths are to be given by the topic, but are missing; if a tokenizer fails on a sentence.
         """
         if self.length_unit != "given":
             return list(map(self.length_of, topic.sentences))
         if topic.lengths is None:
             raise InputError(
-                f'topic {topic.id!r} has no "lengths": give a whole number for each sentence, or another --length-unit'
+                f'Topic {topic.id!r} has no "lengths": give a whole number for each sentence, or another --length-unit.'
             )
         return list(topic.lengths)
 
@@ -357,7 +356,7 @@ class Spec:
         """Return the same specification with a deadline for building the problem."""
         if deadline is self.deadline:
             return self
-        made = copy(self)  # which checks nothing again
+        made = copy(self)  # without repeating the checks
         object.__setattr__(made, "deadline", deadline)
         return made
 
@@ -377,24 +376,24 @@ ASPECTS: Final[Choices] = MappingProxyType(
         "model_units": ("whole", "sentences"),
     }
 )
-"""Options that can be chosen besides the metric, under their names."""
+"""The options of the objective besides the metric, with all their values."""
 
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """A restriction of a formulation.
+    """A rule on the options that a formulation supports.
 
-    Aspects are those of `ASPECTS`, ``tokenizer``, ``metric`` (the kinds of the whole metric, `Metric.kinds`) and
-    ``part`` (the kinds of each component of a sum or a mean).
+    Aspects are those of `ASPECTS`, ``tokenizer``, ``length_unit``, ``metric`` (the kinds of the whole metric,
+    `Metric.kinds`) and ``part`` (the kinds of each component of a sum or a mean).
 
     Attributes
     ----------
     say : str
-        The sentence; ``{metric}``, ``{measure}`` and the other aspects are filled in.
+        The message of a refusal; ``{metric}``, ``{measure}`` and the other aspects are filled in.
     only : mapping
-        The supported values, by aspect; all others are refused. If it is empty, every value is refused.
+        The supported values of each aspect; other values are refused. An empty mapping refuses everything.
     when : mapping
-        The rule applies if all of these aspects have one of these values.
+        The rule applies only if each of these aspects has one of its values.
     """
 
     say: str
@@ -402,7 +401,7 @@ class Requirement:
     when: Choices = field(default_factory=dict)
 
     def refuses(self, chosen: Mapping[str, list[frozenset[str]]]) -> bool:
-        """Whether the choice violates the rule."""
+        """Return whether the chosen values, listed by aspect, violate the rule."""
         if not all(any(one & set(values) for one in chosen.get(of, ())) for of, values in self.when.items()):
             return False
         of_only = [one & set(values) for of, values in self.only.items() for one in chosen.get(of, ())]
@@ -448,7 +447,7 @@ class Compatibility:
         )
 
     def check(self, formulation: str, spec: Spec) -> None:
-        """Refuse unsupported values with an `UnsupportedError` that names supported ones."""
+        """Raise `UnsupportedError` for unsupported options; its message names supported values."""
         metric = parse_metric(spec.metric)
         said = {aspect: getattr(spec, aspect) for aspect in (*ASPECTS, "length_unit")}
         said["tokenizer"] = spec.analyzer.tokenizer
@@ -458,7 +457,7 @@ class Compatibility:
                 raise UnsupportedError(rule.say.format(formulation=formulation, metric=metric, part=metric, **said))
 
     def metric_forms(self) -> list[str]:
-        """Return the forms of metrics that are supported alone, with any other options."""
+        """Return the forms of metrics, such as "rouge-N", that no unconditional rule refuses."""
         examples = {"rouge-N": "rouge-1", "rouge-su0": "rouge-su0", "rouge-suK": "rouge-su4", "rouge-l": "rouge-l",
                     "rougeL": "rougeL", SUM: "rouge-1+rouge-2", "ngram-I-J": "ngram-1-4"}  # fmt: skip
         kinds = {form: _of_metric(parse_metric(name)) for form, name in examples.items()}
@@ -469,7 +468,7 @@ class Compatibility:
         return [form for form in served if form != "rouge-su0" or "rouge-suK" not in served]
 
     def values(self, aspect: str) -> list[str]:
-        """Return the supported values of an aspect if everything else has its default."""
+        """Return the values of an aspect that no unconditional rule refuses."""
         return [value for value in ASPECTS[aspect] if not self._refuses({aspect: [frozenset({value})]})]
 
     def _refuses(self, chosen: Mapping[str, list[frozenset[str]]]) -> bool:
@@ -489,7 +488,7 @@ def _or(values: tuple[str, ...]) -> str:
     return values[0] if len(values) == 1 else f"{', '.join(values[:-1])} or {values[-1]}"
 
 
-_SHOWN = 100  # Units whose texts a notebook shows.
+_SHOWN = 100  # Largest number of units whose texts a notebook shows.
 
 
 _NO_NAMES: Final = (bool, np.bool_, complex, np.ndarray, dict, set)
@@ -505,21 +504,21 @@ class Task(ABC):
     id : str
     problem : Problem
     units : tuple
-        The input's name of each unit of the problem, in order.
+        The name of each unit of the problem in the input, such as the number of its sentence.
     references : tuple of tuple of sentences
         The references in the objective.
     analyzer : Analyzer
-        Makes the tokens for the objective and for the scores of the finished text.
+        Makes the tokens for the objective and for the scores of summaries.
     notes : mapping
         Remarks made while building the problem; they become part of the result's statistics.
     members : mapping
-        The parts of a unit, in the numbering of the input, if `units` names it after one of several.
+        Name of a unit that has several parts -> the names of all its parts.
     start : tuple, optional
-        A starting selection for searches, in the names of `units`.
+        A starting selection for searches, as names of units.
     parents : mapping
-        The unit that each unit requires, if any, both in the names of `units`.
+        Name of a unit -> name of the unit that it requires.
     scored : mapping
-        Metrics that do not score a text, each with a function from a selection to its score.
+        Metric that does not score texts -> function from a selection to its score.
     """
 
     id: str
@@ -535,7 +534,7 @@ class Task(ABC):
 
     @classmethod
     def of(cls, topic: Topic, spec: Spec, problem: Problem, units: Sequence[Any], **others: Any) -> Self:
-        """Return the task of a topic; `others`: further attributes."""
+        """Return the task of a topic; `others`: further attributes of the task."""
         known: dict[str, Any] = {"id": topic.id, "references": topic.references, "analyzer": spec.analyzer}
         if "sentences" in cls.__dataclass_fields__:
             known["sentences"] = topic.sentences
@@ -555,11 +554,11 @@ class Task(ABC):
         return said + marked_text([[" ".join(text or ())] for text in texts], {}) + more
 
     def numbers(self) -> dict[Any, int]:
-        """Return the unit for each name in the numbering of the input."""
+        """Return a mapping from names of the input to units."""
         return {name: unit for unit in range(len(self.units)) for name in self.name_units((unit,))}
 
     def selection_of(self, named: Sequence[Any]) -> Selection:
-        """Return units by their names in the numbering of the input.
+        """Return the selection of the units with given names of the input.
 
         Raises
         ------
@@ -578,15 +577,15 @@ class Task(ABC):
         return None if shown is None else tuple(text if isinstance(text, str) else " ".join(text) for text in shown)
 
     def name_units(self, selection: Selection) -> tuple[Any, ...]:
-        """Return a selection in the numbering of the input, in document order."""
+        """Return the input's names of the units of a selection, in document order."""
         return tuple(self.units[unit] for unit in selection)
 
     def length(self, selection: Selection) -> int | None:
-        """Return the length of a selection, in the length unit; None if that needs a text that the input lacks."""
+        """Return the length of a selection, in the length unit; None if this needs text that the input lacks."""
         return self.problem.length(selection)
 
     def found(self, selection: Selection) -> Mapping[str, Any]:
-        """Return further fields of the row of a selection; by default none."""
+        """Return further fields for the output row of a selection; by default none."""
         del selection
         return {}
 
@@ -604,11 +603,11 @@ class Task(ABC):
         return found | rouge_all(sentences, self.references, of_text, analyzer=self.analyzer)
 
     def display(self, selection: Selection) -> tuple[Sentence, ...] | None:
-        """Return the text of a selection for readers, if it differs from the scored text."""
+        """Return the text of a selection for readers; by default the scored text."""
         return self.decode(selection)
 
     def heads(self) -> Mapping[int, int]:
-        """Return, for each sentence of the topic with units, the unit that is chosen if any part of it is."""
+        """Return, for each sentence that has units, the unit that is chosen whenever any part of the sentence is."""
         return {}
 
     def unit_lengths(self, length_unit: str) -> Sequence[int] | None:
@@ -617,7 +616,7 @@ class Task(ABC):
         return None
 
     def parts(self) -> list[list[tuple[int, int]]] | None:
-        """Return, for each sentence of the topic, where its parts begin, with their numbers in a selection.
+        """Return, for each sentence of the topic, pairs of the position where a part begins and the name of its unit.
 
         Positions count characters of tokens joined by blanks. None if sentences are chosen as a whole.
         """
@@ -639,9 +638,9 @@ class Formulation(ABC):
     about : str
         One line for ``optsum list formulations``.
     serves : Compatibility
-        Supported metrics, measures and so on; all others are refused before `build` is called.
+        Supported metrics, measures and other options; all others are refused before `build` is called.
     sense : Sense
-        MAXIMIZE a metric under length limits, or MINIMIZE the length without limits.
+        `Sense.MAXIMIZE` a metric under length limits, or `Sense.MINIMIZE` the length without limits.
     has_metric : bool
         Whether it optimizes a metric against references.
     whole_sentences : bool
@@ -666,7 +665,7 @@ class Formulation(ABC):
 
     @final
     def task(self, topic: Topic, spec: Spec) -> Task:
-        """Return the task of a topic, if the formulation supports the objective.
+        """Return the task of a topic, with its side constraints.
 
         Raises
         ------
@@ -708,13 +707,13 @@ class Formulation(ABC):
         return replace(task, problem=replace(problem, instance=instance, reference_model=None))
 
     def extracts(self, spec: Spec) -> IntArray | None:
-        """Return the kernels' codes of the metrics, if topics are extracts by n-grams that may be searched together."""
+        """Return the kernels' codes of the metrics (metrics, 2) if topics can be searched together; otherwise None."""
         del spec
         return None
 
     @abstractmethod
     def build(self, topic: Topic, spec: Spec) -> Task:
-        """Return the problem of a topic; the specification is a supported one.
+        """Return the task of a topic; `spec` has been checked against `serves`.
 
         Raises
         ------
@@ -731,6 +730,6 @@ class Formulation(ABC):
         return {}
 
     def files_of(self, topic: Topic) -> Sequence[Path]:
-        """Return the existing files that are read for a topic, except the file of topics."""
+        """Return the existing files that `build` reads for a topic, besides the file of topics."""
         del topic
         return ()

@@ -34,40 +34,40 @@ from optsum.program.model import (
 from optsum.system.clock import NEVER, Deadline, Stopped, Termination, of_search
 from optsum.whole import LARGEST
 
-_OPEN: Final = LARGEST  # Side of a row that is open, where sums fit into 64 bits.
+_OPEN: Final = LARGEST  # Limit of a row on an open side, if sums fit into 64 bits.
 
 _SERVED: Final = frozenset(
     ["Block", "Constraint", "Expression", "Objective", "Param", "RangeSet", "Set", "SetOf", "Suffix", "Var"]
 )
-"""Components of a Pyomo model that are read, or that do not affect the program."""
+"""Types of components of a Pyomo model that are read, or that do not affect the program."""
 
-_QUICK_S: Final = 0.1  # Seconds that HiGHS may take for the other columns without hearing Ctrl-C, which takes a thread.
+_QUICK_S: Final = 0.1  # Seconds for which HiGHS runs in this thread, deaf to Ctrl-C, before it runs in another.
 
-_LATE_S: Final = 0.3  # Seconds that the same may take after the limit of a search.
+_LATE_S: Final = 0.3  # Seconds that HiGHS may take for values of other columns after the limit of a search.
 
-_SMALL: Final = 10_000  # Entries of a relaxation that takes no moment in which Ctrl-C must be heard.
+_SMALL: Final = 10_000  # Largest number of entries of a relaxation that is too quick to need interrupts.
 
-_PLAIN: Final = 10**6  # Largest denominator of a fraction that a float is taken for, where it is next to that float.
+_PLAIN: Final = 10**6  # Largest denominator of a fraction that a float close to it stands for.
 
 
-_MOST_ADDED: Final = 5_000_000  # Largest table of what each unit adds to each row.
+_MOST_ADDED: Final = 5_000_000  # Largest size (rows times units) of a table of what each unit adds to each row.
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LinearProblem(Problem):
     """An integer linear program whose first columns are the units; every backend solves it, and evaluation is exact.
 
-    The values of the other columns follow from the chosen units: HiGHS finds the best values, and all rows are then
-    checked in whole numbers.
+    The other columns take the best values for the chosen units. These are computed directly, or found by HiGHS if a row
+    joins several such columns; all rows are checked in whole numbers.
     """
 
-    program: LinearModel  # All of its columns are integral. The length of a unit is 1, unless `lengths` says otherwise.
-    lengths: tuple[int, ...] = ()
-    begins: tuple[int, ...] = ()  # The value of each column's owner where the column is 0; 0 if not given.
+    program: LinearModel  # All of its columns are integral.
+    lengths: tuple[int, ...] = ()  # The length of each unit; by default 1.
+    begins: tuple[int, ...] = ()  # The value of each column's variable when the column is 0; by default 0.
     sense: Sense = field(default=Sense.MAXIMIZE, init=False)
 
     def __post_init__(self) -> None:
-        """Refuse columns that may be fractional, because proofs use whole numbers."""
+        """Refuse columns that may be fractional, units that are not 0 or 1, and lengths that do not match the units."""
         program = self.program
         if not program.integral.all():
             raise InputError(
@@ -92,7 +92,7 @@ class LinearProblem(Problem):
 
     @cached_property
     def linear_model(self) -> LinearModel:
-        """The program, with a row for the length if that is limited."""
+        """The program, with a row for the length if it is limited."""
         if self.max_length >= NO_LIMIT and self.min_length == 0:
             return self.program
         given, rows = self.program, LinearRows()
@@ -115,7 +115,7 @@ class LinearProblem(Problem):
 
     @cached_property
     def _dtype(self) -> type:
-        """The type of Python's integers, if sums of rows might not fit into 64 bits."""
+        """The type of sums: int64, or object (Python's integers) if they might not fit into 64 bits."""
         program = self.program
         upper, value = program.upper.astype(np.float64), np.abs(program.row_value.astype(np.float64))
         sides = np.abs(np.concatenate([program.row_lower, program.row_upper]))
@@ -127,7 +127,7 @@ class LinearProblem(Problem):
 
     @cached_property
     def _terms(self) -> tuple[Any, Any, Any]:
-        """Each entry of the rows, and the least and the most that it adds to its row."""
+        """The value of each entry of the rows, and the least and the most that it can add to its row."""
         value: Any = self.program.row_value.astype(self._dtype)
         most = value * self.program.upper[self.program.row_column].astype(self._dtype)
         return value, np.minimum(most, 0), np.maximum(most, 0)
@@ -138,14 +138,14 @@ class LinearProblem(Problem):
         return found
 
     def _added_by(self, taken: NDArray[np.bool_]) -> tuple[Any, Any]:
-        """Return the least and the most of the rows if some columns are 1 and the others vary."""
+        """Return the least and the largest possible sum of each row if the columns in `taken` are 1."""
         value, least, most = self._terms
         held = taken[self.program.row_column]
         return self._summed(np.where(held, value, least)), self._summed(np.where(held, value, most))
 
     @cached_property
     def _spread(self) -> tuple[Any, Any]:
-        """The least and the most that the columns other than units add to each row."""
+        """The least and the most that the columns other than units can add to each row."""
         beside = self.program.row_column >= self.program.units
         _, least, most = self._terms
         return self._summed(np.where(beside, least, 0)), self._summed(np.where(beside, most, 0))
@@ -168,7 +168,7 @@ class LinearProblem(Problem):
         return not ((least > high) | (most < low)).any()
 
     def additions(self, selection: Selection) -> tuple[IntArray, IntArray, IntArray] | None:
-        """Return additions unless that takes too much memory, or needs HiGHS; see `Problem.additions`."""
+        """Return `Problem.additions`; None if they would take too much memory or need HiGHS."""
         if not self._apart or self._by_unit is None or type(self).evaluate is not LinearProblem.evaluate:
             return None
         values, adds = self._chosen(selection), self._by_unit
@@ -184,7 +184,7 @@ class LinearProblem(Problem):
         return units, violation + np.maximum(0, self.min_length - length[units]), gain
 
     def values(self, selection: Selection) -> dict[str, int]:
-        """Return the value of each variable of the model, by name, if these units are chosen.
+        """Return the value of each variable of the model, by name, for a selection.
 
         Variables other than units have their best values.
 
@@ -202,7 +202,7 @@ class LinearProblem(Problem):
         return {name: begin + int(value) for name, begin, value in zip(names, begins, values, strict=True)}
 
     def _settled(self, selection: Selection) -> tuple[int, Any]:
-        """Return how far rows are violated, and the best values of the columns if none is."""
+        """Return by how much rows are violated, and the values of all columns, which are best if no row is violated."""
         program, values = self.program, self._chosen(selection)
         broken, settled = self._judged(self._body(values)[:, None])
         violation = int(broken[0])
@@ -238,7 +238,7 @@ class LinearProblem(Problem):
 
     @cached_property
     def _by_unit(self) -> Any:
-        """The amount that each unit adds to each row, (rows, units); None if that is too large."""
+        """The amount that each unit adds to each row (rows, units); None if it takes too much memory."""
         program = self.program
         if self._dtype is not np.int64 or max(program.rows, len(self._beside[0])) * program.units > _MOST_ADDED:
             return None
@@ -250,7 +250,7 @@ class LinearProblem(Problem):
 
     @cached_property
     def _beside(self) -> tuple[IntArray, IntArray]:
-        """The entries of columns other than units, ordered by column, and their rows."""
+        """The entries of columns other than units, ordered by column, and the row of each entry."""
         program = self.program
         entries = np.flatnonzero((program.row_column >= program.units) & (program.row_value != 0))
         entries = entries[np.argsort(program.row_column[entries], kind="stable")]
@@ -258,14 +258,14 @@ class LinearProblem(Problem):
 
     @cached_property
     def _apart(self) -> bool:
-        """Whether no row joins two columns other than units, so that each has its own best value."""
+        """Whether no row joins two columns other than units, so that each has a best value by itself."""
         rows = self._beside[1]
         return len(np.unique(rows)) == len(rows)
 
     def _judged(self, bodies: Any) -> tuple[Any, Any]:
-        """Return how far each selection violates the rows, and the best values of the columns that are no units.
+        """Return by how much each selection violates the rows, and the best values of the columns other than units.
 
-        These values are 0 if a row joins several such columns.
+        `bodies` (rows, selections): sums over the chosen units. The values are 0 if a row joins several such columns.
         """
         (low, high), (least, most) = self._sides, self._spread
         outside = np.maximum((low - most)[:, None] - bodies, bodies + (least - high)[:, None])
@@ -279,7 +279,7 @@ class LinearProblem(Problem):
             weight = self._terms[0][entries]
             rising, size = (weight > 0)[:, None], np.abs(weight)[:, None]
             low, high = (side[rows, None] - bodies[rows] for side in self._sides)
-            # Of a row with a negative entry both sides change places.
+            # Division by a negative entry swaps the sides of a row.
             low, high = np.where(rising, low, -high), np.where(rising, high, -low)
             columns, starts = np.unique(program.row_column[entries] - program.units, return_index=True)
             first[columns] = np.maximum(first[columns], np.maximum.reduceat(-(-low // size), starts, axis=0))
@@ -289,14 +289,14 @@ class LinearProblem(Problem):
         return violation, np.where(costs > 0 if self.sense is Sense.MAXIMIZE else costs < 0, last, first)
 
     def _others(self, selection: Selection) -> IntArray | None:
-        """Return the best values of the columns other than units; None if none satisfy the rows."""
+        """Return the best values of the columns other than units, from HiGHS; None if none satisfy the rows."""
         held = of_search.get()
-        # What a solver held at the limit is evaluated after it.
+        # The selection of a solver that ended at the limit is evaluated after the limit.
         deadline = Deadline(_LATE_S) if held.passed else held.later(_LATE_S)
         highs = self._with_units(selection)
         run(highs, deadline.within(_QUICK_S), apart=False)
         if was_stopped(highs):
-            highs = self._with_units(selection)  # one that was interrupted would end at once
+            highs = self._with_units(selection)  # the interrupted one would end at once
             if not run(highs, deadline) or was_stopped(highs):
                 raise Stopped(held.reason or Termination.TIME_LIMIT)
         status = highs.getModelStatus()
@@ -331,7 +331,7 @@ class LinearProblem(Problem):
         lower[list(chosen)] = upper[[*chosen, *open]] = 1
         with self._relaxation.used:
             duals, feasible = self._relaxation.duals(lower, upper)
-        if not feasible:  # a ray proves it where its integers do: 0 is then not within the bound of an objective of 0
+        if not feasible:  # proven if the rounded ray, as multipliers of the objective 0, gives a bound that excludes 0
             nothing = self._without_objective
             if model.sense.better(0, dual_bound(nothing, duals, lower=lower, upper=upper)):
                 return None
@@ -348,19 +348,19 @@ class LinearProblem(Problem):
 
 
 class _Relaxation:
-    """The relaxation of a program in HiGHS, for bounds of successive nodes."""
+    """The linear relaxation of a program, kept in HiGHS for the bounds of successive nodes."""
 
     def __init__(self, model: LinearModel) -> None:
         self.used = Lock()  # HiGHS serves one thread at a time
         self._model, self._highs = model, new_highs()
-        self._highs.setOptionValue("presolve", "off")  # which would leave no ray
+        self._highs.setOptionValue("presolve", "off")  # presolve would leave no ray
         pass_model(self._highs, model, relaxed=True)
         self._columns = np.arange(model.columns, dtype=np.int32)
 
     def duals(self, lower: IntArray, upper: IntArray) -> tuple[NDArray[np.float64], bool]:
-        """Return multipliers for bounds of the columns, and whether they are not a ray; zeros after a time limit.
+        """Return the multipliers of the rows under bounds of the columns; False if they are a ray of infeasibility.
 
-        They are computed in floating point; callers must evaluate what they prove in integers.
+        They are zeros after a time limit. All are found in floating point, and callers must prove bounds in integers.
         """
         model, highs = self._model, self._highs
         highs.changeColsBounds(model.columns, self._columns, lower.astype(np.float64), upper.astype(np.float64))
@@ -369,28 +369,28 @@ class _Relaxation:
             if status == "kOptimal":
                 return np.array(highs.getSolution().row_dual), True
             if status == "kInfeasible" and (ray := highs.getDualRay())[1]:
-                sign = -1 if model.sense is Sense.MAXIMIZE else 1  # rays do not follow the sense, as multipliers do
+                sign = -1 if model.sense is Sense.MAXIMIZE else 1  # unlike multipliers, rays ignore the sense
                 return sign * ray[2] / max(np.abs(ray[2]).max(), 1e-300), False
         return np.zeros(model.rows), True
 
 
 class PyomoProblem(LinearProblem):
-    """A linear Pyomo model as a problem, for every verb, strategy and backend.
+    """A linear Pyomo model as a problem, for every command, strategy and backend.
 
     Parameters
     ----------
     model : pyomo.environ.ConcreteModel
-        One active objective; linear constraints; every variable bounded, by itself or by constraints, and integral, or
-        automatically whole in an optimum (such as counts of covered items). It is read once and not changed. A float
-        means the fraction with a denominator of up to 10^6 that equals it, so 0.1 means a tenth; otherwise the decimal
-        number that Python prints.
+        A model with one active objective and linear constraints. Every variable is bounded, by itself or by
+        constraints, and integral, or whole in some optimum anyway (such as counts of covered items). It is read once
+        and not changed. A float means the fraction with a denominator of up to 10^6 that is equal to it, so 0.1 means a
+        tenth; otherwise the decimal number that Python prints.
     units : Pyomo variable or sequence of them
-        The binary variables that are chosen: an indexed variable, or a list of variables. A selection numbers them.
+        The binary variables to choose: an indexed variable, or a list of variables. Selections use their positions.
     lengths : sequence of int, optional
         Length of each unit, which `max_length` limits; by default 1, so that limits and frontiers count units.
     min_length, max_length : int, optional
     name : str, optional
-        The id of its row; by default the name of the model.
+        The id in results; by default the name of the model.
 
     Raises
     ------
@@ -436,7 +436,7 @@ _FRACTIONS: Final = "proofs use whole numbers, so declare it integral or count i
 
 
 class _Column(NamedTuple):
-    """A variable as in the owner's model, with bounds of any kind."""
+    """A variable as in the user's model, with bounds that may be open or fractional."""
 
     name: str
     low: float | Fraction | None
@@ -449,7 +449,7 @@ class _Column(NamedTuple):
 
 
 class _Row(NamedTuple):
-    """A constraint or the objective: exact coefficients by column, and its limits, None if open."""
+    """A constraint or the objective: exact coefficients by column, and limits of the sum, None if open."""
 
     name: str
     terms: Mapping[int, Fraction]
@@ -460,7 +460,7 @@ class _Row(NamedTuple):
 def _exact(value: Any, what: str) -> Fraction:
     """Return a number exactly; a float as the simple fraction that it represents, such as 1/10 or 1/3."""
     if isinstance(value, np.floating) and value.itemsize < np.float64().itemsize:
-        value = float(str(value))  # 1.9, and not the 1.899999976158142 that it is in more digits
+        value = float(str(value))  # 1.9 as a user wrote it, not 1.899999976158142
     elif hasattr(value, "item"):
         value = value.item()
     if isinstance(value, bool) or not isinstance(value, int | float | Fraction) or value != value or abs(value) == inf:
@@ -483,7 +483,7 @@ def _program(
     constant: Fraction,
     sense: Sense,
 ) -> tuple[LinearModel, tuple[int, ...]]:
-    """Return a program in whole numbers, units first, with all columns shifted to begin at 0, and the shifts."""
+    """Return the program in whole numbers, units first, with columns shifted to begin at 0, and the shift of each."""
     whole = _whole_anyway(columns, rows, objective, sense)
     columns = [column._replace(integral=column.integral or at in whole) for at, column in enumerate(columns)]
     order = [*units, *sorted(set(range(len(columns))).difference(units))]
@@ -527,8 +527,8 @@ def _program(
 def _whole_anyway(columns: Sequence[_Column], rows: Sequence[_Row], objective: _Row, sense: Sense) -> set[int]:
     """Return continuous columns that are whole in an optimum for all whole values of the other columns.
 
-    Examples are counts of covered items. Some are best at the limits of their own bounds and rows. The others have
-    coefficients of 1 or -1 and share at most one row each, so that all vertices are whole.
+    Examples are counts of covered items. Some are best at whole limits that bounds and rows set. Coefficients of the
+    others divide all numbers of their rows, and each shares at most one row with others, so that vertices are whole.
     """
     broken = {at for at, column in enumerate(columns) if not column.integral}
     held: dict[int, list[_Row]] = {at: [] for at in broken}
@@ -540,7 +540,7 @@ def _whole_anyway(columns: Sequence[_Column], rows: Sequence[_Row], objective: _
         return side is None or isinf(side) or side == round(side)
 
     def ends(row: _Row, at: int) -> bool:
-        """Whether a row gives whole limits to a column if the other columns are whole."""
+        """Return whether a row gives whole limits to a column if the other columns are whole."""
         return all(number is None or is_whole(number / row.terms[at]) for number in (*row.terms.values(), *row[2:]))
 
     def rises(row: _Row, at: int) -> bool:
@@ -569,7 +569,7 @@ def _whole_anyway(columns: Sequence[_Column], rows: Sequence[_Row], objective: _
 
 
 def _closed(columns: Sequence[_Column], rows: Sequence[_Row]) -> list[_Column]:
-    """Return columns with open bounds closed, if a row and the bounds of its other columns imply one."""
+    """Return the columns; an open bound is replaced if a row and the bounds of its other columns imply one."""
     sides = [[_side(side, column.name) for side in (column.low, column.high)] for column in columns]
     before = -1
     while before != (before := sum(side is None for pair in sides for side in pair)) and before:
@@ -612,7 +612,7 @@ def _check_size(values: Iterable[Fraction], scale: int, name: str) -> None:
 
 def _too_long(name: str) -> InputError:
     return InputError(
-        f"{name} has numbers of too many digits to be whole numbers of 62 bits with one common factor: round them."
+        f"{name} has numbers with too many digits, which cannot be scaled to whole numbers of 62 bits: round them."
     )
 
 
@@ -681,19 +681,19 @@ def _from_pyomo(model: Any, units: Any) -> tuple[LinearModel, tuple[int, ...]]:
         rows.append(_Row(constraint.name, body, *sides))
     objectives = list(model.component_data_objects(pyo.Objective, active=True, descend_into=True))
     if len(objectives) != 1:
-        raise InputError(f"This Pyomo model has {len(objectives)} active objectives: a problem has one.")
+        raise InputError(f"This Pyomo model has {len(objectives)} active objectives: give it exactly one.")
     what = f"The objective {objectives[0].name}"
     worth, constant = terms(objectives[0].expr, what)
     try:
         columns = [_Column(each.name, each.lb, each.ub, each.is_integer() or each.is_binary()) for each in held]
-    except (OverflowError, TypeError, ValueError) as error:  # Pyomo evaluates bounds when they are asked for
+    except (OverflowError, TypeError, ValueError) as error:  # Pyomo evaluates bounds when they are read
         raise InputError(f"Pyomo has no bounds of a variable: {' '.join(str(error).split())}") from error
     sense = Sense.MAXIMIZE if objectives[0].sense == pyo.maximize else Sense.MINIMIZE
     return _program(columns, range(len(chosen)), rows, _Row(what, worth), constant, sense)
 
 
 def problem_of_file(path: str | PathLike[str], units: Iterable[str] | None, name: str) -> LinearProblem:
-    """Return the problem of a file; see `Problem.from_mps`."""
+    """Return the problem in a file; see `Problem.from_mps`."""
     program, begins = _read(Path(path), None if units is None else list(units))
     labels = program.column_names[: program.units]
     return LinearProblem(program=program, begins=begins, name=name or Path(path).name.split(".")[0], labels=labels)
@@ -738,7 +738,7 @@ def _read(path: Path, units: list[str] | None) -> tuple[LinearModel, tuple[int, 
         named = ", ".join(others[:3]) + (", ..." if len(others) > 3 else "")
         notes_of(str(path))(
             "columns",
-            f"{len(others)} of the whole-numbered columns are not units, because they can have values other than 0 "
+            f"{len(others)} of the integral columns are not units, because they can have values other than 0 "
             f"and 1 ({named}): they take their best values for each selection, which problem.values(selection) "
             "returns in Python",
         )
@@ -747,7 +747,7 @@ def _read(path: Path, units: list[str] | None) -> tuple[LinearModel, tuple[int, 
     labels = list(held.row_names_) or [f"r{row}" for row in range(held.num_row_)]
     entries = held.a_matrix_
     by_row = entries.format_ != highspy.MatrixFormat.kColwise
-    starts, places, values = list(entries.start_), list(entries.index_), list(entries.value_)  # each a copy of all
+    starts, places, values = list(entries.start_), list(entries.index_), list(entries.value_)  # each access copies all
     for major, (first, end) in enumerate(pairwise(starts)):
         for minor, value in zip(places[first:end], values[first:end], strict=True):
             row, column = (major, minor) if by_row else (minor, major)

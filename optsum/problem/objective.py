@@ -1,6 +1,6 @@
 r"""Convert a metric, a measure, a way of counting and references to ratios of the normal form.
 
-With the clipped hits :math:`T_k` against reference k, its n-grams :math:`D_k` and the summary's :math:`M`:
+:math:`T_k` are the clipped hits against reference k of K, :math:`D_k` its n-grams, and :math:`M` those of the summary:
 
 =========== ================================== ======================================================
 measure     pooled references                  mean over references
@@ -12,7 +12,7 @@ F1          :math:`2 \sum_k T_k / (\sum_k D_k  mean of :math:`2 T_k / (D_k + M)`
 =========== ================================== ======================================================
 
 A sum of metrics is the mean of their values. Constant denominators (recall) give one ratio over their least common
-multiple, so that one integer decides; all other values are sums of ratios. A geometric mean of metrics (Ngram(i, j) of
+multiple, so that one integer is compared; other values are sums of ratios. A geometric mean of metrics (Ngram(i, j) of
 Lin & Hovy 2003, eq. 2) is a product of ratios.
 """
 
@@ -48,11 +48,11 @@ _LARGEST = 2**50  # A common denominator beyond this would leave too little room
 class Component(NamedTuple):
     """Counts of one component of a metric in the units."""
 
-    part: int  # Which of its components.
-    units: Sequence[Counts]  # one counter a unit: in set-based ROUGE every count is 1.
-    masses: Sequence[int]  # one integer a unit: what the unit adds to the number of n-grams of the summary.
-    lost: int = 0  # By how much the n-grams of a non-empty summary are fewer than the sum of the masses.
-    # n-grams that are there, so often, if all of the former units are chosen and none of the latter.
+    part: int  # The number of the component in the metric.
+    units: Sequence[Counts]  # One counter for each unit; in set-based ROUGE every count is 1.
+    masses: Sequence[int]  # The number of n-grams that each unit adds to the summary.
+    lost: int = 0  # The sum of the masses minus the number of n-grams, in a summary that is not empty.
+    # N-grams across units: n-gram, needed units, vetoing units (of which none may be chosen), number of copies.
     joints: Sequence[tuple[Gram, tuple[int, ...], Sequence[int], int]] = ()
 
 
@@ -65,14 +65,14 @@ def nothing_to_count(topic: Topic, what: str) -> InputError:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Counted:
-    """The references of a topic by the components of a metric.
+    """The counted references of a topic.
 
     Attributes
     ----------
     spec : Spec
     metric : Metric
-    model_units : by component and reference, one counter for each separately clipped part
-    wanted : by component, the n-grams of all references
+    model_units : for each component of the metric and each reference, a counter for each separately clipped part
+    wanted : for each component, the set of the n-grams of all references
     """
 
     spec: Spec
@@ -82,12 +82,12 @@ class Counted:
 
     @classmethod
     def of(cls, topic: Topic, spec: Spec) -> Counted:
-        """Count the references.
+        """Count the references of a topic.
 
         Raises
         ------
         InputError
-            If there is nothing to count; for a geometric mean, if some part has nothing.
+            If they have no n-gram; for a geometric mean, if they have none of some component.
         """
         metric = parse_metric(spec.metric)
         texts = [
@@ -112,7 +112,7 @@ class Counted:
 
     @property
     def simple(self) -> bool:
-        """Whether it is the pooled recall of one metric, the usual objective of papers."""
+        """Whether the objective is the pooled recall of one metric, as usual in papers."""
         return self.spec.measure == "recall" and self.spec.references == "pooled" and len(self.wanted) == 1
 
     def references(self, part: int) -> list[Counts]:
@@ -121,7 +121,7 @@ class Counted:
 
     def units(self, part: int, texts: Sequence[Sequence[str]]) -> list[Counts]:
         """Count a component in the tokens of each unit; for recall, only n-grams of references."""
-        only = self.wanted[part] if self.spec.measure == "recall" else None  # other denominators need the rest
+        only = self.wanted[part] if self.spec.measure == "recall" else None  # other denominators need all n-grams
         metric = self.metric.components[part]
         return [
             metric.count(tokens, distinct=self.distinct, only=only) for tokens in self.spec.deadline.watching(texts)
@@ -132,13 +132,13 @@ class Counted:
     ) -> Component:
         """Return a component of the objective, with one counter for each unit.
 
-        `masses`: number of n-grams that each unit adds to the summary; by default all of its n-grams. `others`: as in
-        `optsum.problem.objective.Component`.
+        `masses`: number of n-grams that each unit adds to the summary; by default all n-grams counted in it. `others`:
+        further fields of `Component`.
         """
         return Component(part, units, [counts.total() for counts in units] if masses is None else masses, **others)
 
     def coverage(self, components: Sequence[Component], lengths: Sequence[int], **others: Any) -> Coverage:
-        """Return the normal form with the length limits."""
+        """Return the normal form of components, with the length limits; `others`: further fields of `Coverage`."""
         begin, found, copies, kinds = [], list[int](), list[int](), list[int]()
         across = [joint for component in components for joint in component.joints]
         held = [0, *accumulate(len(component.joints) for component in components)]
@@ -168,18 +168,18 @@ class Counted:
         return coverage_of(rows, self.spec, self.metric, lengths, Coverage, **others)
 
     def of_sentences(self, sentences: Sequence[Sentence]) -> Coverage:
-        """Return the normal form whose units are sentences, with n-grams within each."""
+        """Return the normal form whose units are sentences, with n-grams within sentences."""
         texts = [self.spec.analyzer.tokens(sentence) for sentence in sentences]
         components = [self.component(part, self.units(part, texts)) for part in range(len(self.wanted))]
         return self.coverage(components, list(map(self.spec.length_of, sentences)))
 
 
-# The same by arrays: tokens are numbers, and nothing is counted twice. For n-grams within sentences the instances are
-# identical.
+# The same on arrays, with tokens as numbers, each counted once. For n-grams within sentences, both ways give identical
+# instances.
 
 
 class Entries(NamedTuple):
-    """N-grams of all rows, references first, metric by metric (`kernels.counted`)."""
+    """The n-grams of all texts (rows), references first, metric by metric, from `optsum.metrics.kernels.counted`."""
 
     begin: IntArray
     found: IntArray
@@ -187,27 +187,27 @@ class Entries(NamedTuple):
     totals: IntArray
     shared: NDArray[np.bool_]
     kinds: IntArray
-    # The units that are needed and vetoed for n-grams of several units, which have the rows before the units'.
+    # The needed and the vetoing units of n-grams of several units, whose rows precede those of the units.
     joints: Sequence[tuple[tuple[int, ...], Sequence[int]]] = ()
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Counts of one metric: rows of references, then a row for each unit."""
+    """The rows of one metric in `entries`: those of each reference, and one for each unit."""
 
     entries: Entries
-    metric: int  # Which of its metrics.
+    metric: int  # The number of the metric in `entries`.
     groups: Sequence[Sequence[int]]  # The rows of each reference, which are clipped separately.
-    units: IntArray
+    units: IntArray  # The row of each unit.
     masses: Sequence[int] | IntArray  # Number of n-grams that each unit adds to the summary.
-    lost: int = 0  # As of `Component`.
+    lost: int = 0  # As in `Component`.
 
     def total(self, row: int) -> int:
         return int(self.entries.totals[self.metric, row])
 
 
 class Features(NamedTuple):
-    """Features, one for each entry of the units, and their levels."""
+    """Unit, feature and number of copies of each entry of the units, and the levels of each feature."""
 
     unit: IntArray
     feature: IntArray
@@ -217,15 +217,15 @@ class Features(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Subsequences:
-    """Common subsequences of the units and each reference, which are not counted by rows."""
+    """Common subsequences of the units and each reference, the counterpart of `Rows` for rouge-l and rougeL."""
 
     tokens: Interned  # The sentences of the references first.
-    references: tuple[int, ...]  # As those of `NumberedTopic`.
-    whole: bool  # Texts are compared (rougeL), not sentences (rouge-l).
-    units: IntArray  # numbers of the units' sentences among those of `tokens`
-    # (units, tokens of the references): which positions each unit covers, of rouge-l.
+    references: tuple[int, ...]  # As in `NumberedTopic`.
+    whole: bool  # Whether whole texts are compared (rougeL), not sentences (rouge-l).
+    units: IntArray  # The number of each unit's sentence in `tokens`.
+    # (units, tokens of the references): the positions that each unit covers; only for rouge-l.
     covered: NDArray[np.uint8] | None
-    deadline: Deadline  # asked before each reference
+    deadline: Deadline  # Checked before each reference.
     lost: ClassVar[int] = 0
 
     @property
@@ -246,7 +246,7 @@ class Subsequences:
         return first, last
 
     def _held(self, first: int, last: int) -> tuple[IntArray, IntArray, IntArray]:
-        """Return unit, token and number of copies for all tokens of units at some positions of the references."""
+        """Return unit, token and copies of each token of a unit that references have from `first` to `last`."""
         ids, different = self.tokens.ids, self.tokens.different
         known = np.zeros(different, np.bool_)
         known[ids[first:last]] = True
@@ -260,7 +260,7 @@ class Subsequences:
     def ceiling(
         self, slot: int, reference: int, gain: int, feature: int
     ) -> tuple[CappedUnion | TextSubsequence, Features]:
-        """Return the ceiling of the hits in a reference, and its features, numbered from `feature`."""
+        """Return the ceiling of the hits in a reference, and the features that bound it, numbered from `feature`."""
         self.deadline.check()
         first, last = self._ends(reference)
         known: dict[str, Any] = {
@@ -288,7 +288,7 @@ class Subsequences:
     def _of_sentences(
         self, first: int, last: int, reference: int, known: dict[str, Any]
     ) -> tuple[CappedUnion, Features]:
-        assert self.covered is not None  # noqa: S101 - of rouge-l there always is
+        assert self.covered is not None  # noqa: S101 - always given for rouge-l
         covered = self.covered[:, first:last]
         positions = np.flatnonzero(covered.any(axis=0))
         unit, number = covered[:, positions].nonzero()
@@ -302,7 +302,7 @@ class Subsequences:
     def _groups(
         self, first: int, last: int, reference: int, positions: IntArray
     ) -> Iterator[tuple[int, tuple[int, ...]]]:
-        """Yield the tokens of several sentences of a reference; a copy may cover a position in each of them."""
+        """Yield positions (as bits) and copies of each token in several sentences of a reference; one may cover all."""
         ids = self.tokens.ids[first:last].tolist()
         bounds = self.tokens.start[self.references[reference] : self.references[reference + 1] + 1] - first
         sentence = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds)).tolist()
@@ -327,14 +327,14 @@ def coverage_of(
     made: Callable[..., Coverage] = Coverage.trusted,
     **others: Any,
 ) -> Coverage:
-    """Return the normal form of components of a metric; `made` makes it of its fields."""
+    """Return the normal form of components of a metric; `made` constructs it from its fields."""
     ratios = _ratios_of(components, spec, product=metric.geometric)
     return ratios.coverage(lengths, made, min_length=spec.min_length, max_length=spec.max_length, **others)
 
 
 def _ratios_of(components: Sequence[Rows | Subsequences], spec: Spec, *, product: bool) -> Ratios:
     units, measure, mean = len(components[0].units), spec.measure, spec.references == "mean"
-    # One ratio a component, or one a component and reference.
+    # One ratio for each component, or for each component and reference.
     ratios = [
         (component, references)
         for component in components
@@ -371,7 +371,7 @@ def _ratios_of(components: Sequence[Rows | Subsequences], spec: Spec, *, product
 
 
 class Ratios:
-    """Ratios under construction."""
+    """The ratios of an instance under construction."""
 
     def __init__(self, units: int, ratios: int, mean: Combination = Combination.SUM) -> None:
         self.constants = [0] * (2 * ratios)
@@ -392,9 +392,9 @@ class Ratios:
         weights: Sequence[int] = (),
         once: int = 0,
     ) -> None:
-        """Add the n-grams, or common subsequences, of some references to a total, by their weights.
+        """Add the n-grams, or common subsequences, of some references to a total, with a weight for each reference.
 
-        `once`: the gain of every n-gram of the units, counted once, instead of those of references.
+        `once`: if positive, every n-gram of the units gains this once instead, and references do not matter.
         """
         if isinstance(component, Subsequences):
             pairs = zip(references, weights, strict=True)
@@ -409,13 +409,13 @@ class Ratios:
         self._weights += weights
 
     def coverage(self, lengths: Sequence[int] | IntArray, made: Callable[..., Coverage], **others: Any) -> Coverage:
-        """Return the instance, without n-grams of no unit and steps beyond all existing copies."""
+        """Return the instance, without n-grams that no unit has and levels that all units together do not reach."""
         none = np.zeros(0, np.int64)
         start, feature, count = np.zeros(len(lengths) + 1, np.int64), none, none
         level_start, level = np.zeros(1, np.int64), none
         features: IntArray = none
         if self._parts:
-            first = self._parts[0]  # the others are of the same entries
+            first = self._parts[0]  # all parts have the same entries and units
             tied = first.entries.joints
             start, feature, count, level_start, level, features = features_of(
                 first.entries.begin,
@@ -481,13 +481,13 @@ class Ratios:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class NumberedTopic:
-    """The tokens of a topic: those of its references in turn, then those of its sentences."""
+    """A topic with its tokens as numbers: those of its references in turn, then those of its sentences."""
 
     topic: Topic
     spec: Spec
     metric: Metric
     tokens: Interned
-    # The number of each reference's first sentence among all, and that of the first sentence to extract.
+    # The number of the first sentence of each reference in `tokens`, then of the first sentence of the documents.
     references: tuple[int, ...]
 
     @classmethod
@@ -502,10 +502,10 @@ class NumberedTopic:
         )
 
     def coverage(self) -> tuple[Coverage, IntArray] | None:
-        """Return the normal form, and the sentence numbers of its units.
+        """Return the normal form, and the sentence number of each unit; None if kernels cannot count the metric.
 
-        A sentence is a unit if it has an n-gram of some reference and is not too long, or if it is kept by
-        `Spec.keep_unmatched`, `Spec.keep_overlong` or a minimum length.
+        A sentence is a unit if it has an n-gram of some reference (or `Spec.keep_unmatched` or a minimum length is set)
+        and is not longer than the maximum (or `Spec.keep_overlong` is set).
         """
         spec = self.spec
         if spec.length_unit == "words":
@@ -560,7 +560,7 @@ class NumberedTopic:
 def official_scores(
     found: Interned, references: Sequence[int], chosen: Sequence[int], metrics: Sequence[Metric]
 ) -> dict[str, Score] | None:
-    """Score a selection of sentences by several metrics against the pooled references; None if a metric needs tokens.
+    """Score a selection of sentences by metrics against the pooled references; None if kernels cannot count a metric.
 
     `found`: the sentences of one reference after another, then those of the documents. `references`: the first sentence
     of each reference, and the end of the last one. `chosen`: numbers of the sentences of the summary, in order, from 0
@@ -603,28 +603,28 @@ def prepare_text() -> None:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Extracts:
-    """Topics with the same specification, for n-grams within sentences and at most one rouge-l, and their optima.
+    """Topics that are searched together, with n-grams within sentences and at most one rouge-l, and their optima.
 
     Attributes
     ----------
     tokens : arrays, as `optsum.text.interned.interned_texts` returns them
         For each topic the sentences of the references in turn, then those to extract.
     bounds, first_bound : arrays
-        For each topic, the first sentence of each reference and the first sentence to extract; where those of each
-        topic begin, and where the last ones end.
+        `bounds`: for each topic, the first sentence of each reference and the first sentence to extract, counted within
+        the topic. `first_bound`: where each topic begins in `bounds`, then where the last one ends.
     coded, scored : (metrics, 2)
         `optsum.metrics.rouge.Metric.coded` of the metrics in the objective, and of those that score answers.
     form : (9,)
         Maximum and minimum length; whether lengths are in words, not sentences; the measure's place in `ASPECTS`;
-        whether n-grams count once, references are averaged, and sentences without n-grams of references, or too long
-        ones, are units; whether each sentence of a reference is clipped by itself.
+        whether n-grams count once, references are averaged, sentences without n-grams of references are units, too long
+        sentences are units, and each sentence of a reference is clipped separately.
     answers : arrays
-        Once they are proven, a row for each topic of four arrays: number of sentences (-1 if no optimum was proven),
-        their length, and the nodes of the search; the numbers of the sentences, ascending; numerator and denominator of
-        each ratio, of those that `Coverage.merged` leaves, then zeros; by metric in `scored`, hits, and counts of the
-        references and of the summary.
+        Empty before the search; then four arrays with a row for each topic: number of sentences (-1 if no optimum was
+        proven), their length, and the nodes of the search; the numbers of the sentences, ascending; numerator and
+        denominator of each ratio of `Coverage.merged`, then zeros; hits, and counts of the references and of the
+        summary, for each metric in `scored`.
     ran : str or None
-        The strategy that searched, if another delegated to it.
+        The strategy that searched, if another strategy delegated to it.
     """
 
     tokens: tuple[IntArray, ...]
@@ -640,7 +640,7 @@ class Extracts:
 def extracts_of(
     tokens: Iterable[IntArray], references: Iterable[Sequence[int]], coded: IntArray, scored: IntArray, spec: Spec
 ) -> Extracts:
-    """Return topics as `Extracts`, from their tokens and the sentence numbers of each one's references."""
+    """Return topics as `Extracts`; `references`: for each topic, the number of sentences of each reference."""
     unmatched = spec.keep_unmatched or spec.min_length > 0
     in_words, measure = spec.length_unit == "words", ASPECTS["measure"].index(spec.measure)
     distinct, mean = spec.counts == "set", spec.references == "mean"
@@ -662,7 +662,7 @@ def extracts_of(
 
 
 NO_SCORES: Final[NDArray[np.int64]] = np.empty((0, 2), np.int64)
-"""`Extracts.scored` for callers without scores."""
+"""The value of `Extracts.scored` if answers are not scored."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -699,18 +699,18 @@ class Extract(Task):
         return tuple(self.sentences[self.units[unit]] for unit in selection)
 
 
-FIRST_ROW, DIFFERENT, ONCE, FIRST_HELD = range(4)  # Columns of what describes a cover.
+FIRST_ROW, DIFFERENT, ONCE, FIRST_HELD = range(4)  # Columns of `covers` in `features_of`.
 
 
 @njit(cache=True)
 def features_of(begin: Any, found: Any, copies: Any, covers: Any, held: Any, weights: Any, units: Any) -> Any:
-    """Make features of n-grams, numbered cover by cover in their order in the units.
+    """Return features of n-grams as arrays of `Coverage`, and the number of features of each cover (`Ratios.cover`).
 
-    `covers` (covers + 1, 4): for each cover the first row of its metric, the number of n-grams, the gain of each n-gram
-    (counted once, if positive), and where its references begin in `held`; in the last row, where they end. `held`,
-    `weights`: the gain of a copy is the summed weight of the references that contain the n-gram at least that often.
-    `units`: rows of the units in each metric's numbering. The result has the arrays of
-    `optsum.coverage.instance.Coverage`, without steps beyond all copies in the units.
+    Features are numbered cover by cover in their order in the units, without levels that all units do not reach.
+    `begin`, `found`, `copies`: as in `Entries`. `covers` (covers + 1, 4): for each cover the first row of its metric,
+    the number of n-grams, the gain of each n-gram (counted once) if positive, and where its references begin in `held`;
+    in the last row, where they end. `held`, `weights`: rows of references, and their weights; the gain of the c-th copy
+    is the summed weight of the references with at least c copies. `units`: rows of the units of each metric.
     """
     many = len(covers) - 1
     entries, widest, possible = 0, 0, 0
@@ -720,14 +720,14 @@ def features_of(begin: Any, found: Any, copies: Any, covers: Any, held: Any, wei
             row = covers[cover, FIRST_ROW] + held[place]
             all_held += begin[row + 1] - begin[row]
         possible += covers[cover, DIFFERENT] if covers[cover, ONCE] > 0 else min(covers[cover, DIFFERENT], all_held)
-    # The numbers and copies of one cover's n-grams: those of all covers at once would be too many of many references.
+    # These arrays serve one cover after another, because arrays for all covers of many references would be too large.
     number = np.full(widest, -1, np.int64)
-    most = np.zeros(widest, np.int64)  # copies of an n-gram that gain something
+    most = np.zeros(widest, np.int64)  # the number of copies of an n-gram that have a gain
     available = np.zeros(widest, np.int64)
-    gram_of = np.empty(possible, np.int64)  # of each feature
+    gram_of = np.empty(possible, np.int64)  # the n-gram of each feature
     level_start = np.zeros(possible + 1, np.int64)
     features = np.zeros(many, np.int64)
-    place_of = np.zeros((len(units), many), np.int64)  # at first how many features of a cover a unit has
+    place_of = np.zeros((len(units), many), np.int64)  # first numbers of a unit's features of a cover, then positions
     done = 0
     for cover in range(many):
         first = done
@@ -780,7 +780,7 @@ def features_of(begin: Any, found: Any, copies: Any, covers: Any, held: Any, wei
 
 @njit(cache=True)
 def _count_copies(begin, found, copies, covers, cover, held, most):
-    """Write how many copies of each n-gram have a gain."""
+    """Write to `most` how many copies of each n-gram have a gain."""
     if covers[cover, ONCE] > 0:
         most[: covers[cover, DIFFERENT]] = 1
         return
@@ -803,7 +803,7 @@ def _forget_copies(begin, found, covers, cover, held, most):
 
 @njit(cache=True)
 def _add_gains(begin, found, copies, covers, cover, held, weights, number, level_start, level):
-    """Add the weight of each reference of a cover to the copies of its n-grams."""
+    """Add the weight of each reference of a cover to the gain of each copy of an n-gram that it contains."""
     for place in range(covers[cover, FIRST_HELD], covers[cover + 1, FIRST_HELD]):
         row = covers[cover, FIRST_ROW] + held[place]
         for entry in range(begin[row], begin[row + 1]):

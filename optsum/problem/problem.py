@@ -1,8 +1,8 @@
-"""The interface of problems, a small part and capabilities that strategies may need, and problems in the normal form.
+"""The interface of problems, with capabilities that strategies may need, and problems in the normal form.
 
-A user's own metric implements only the small part (`Problem`), and is searched by greedy, VNS, genetic and exhaustive
+A user's own problem implements only `Problem.evaluate`, and can then be searched by greedy, VNS, genetic and exhaustive
 search. Further abilities are declared as a set of `Capability`; a strategy that needs a missing one is refused before
-the search starts, with a sentence that names it.
+the search starts, with a message that names it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Move: TypeAlias = tuple[int, ...]  # Units whose decisions are flipped together.
 class Capability(Enum):
     """An ability that only some problems have."""
 
-    __hash__ = object.__hash__  # that of an Enum is a Python function, and searches ask for it often
+    __hash__ = object.__hash__  # an Enum's own is a Python function, too slow for the many lookups of searches
 
     COVERAGE = "a normal form (optsum.Coverage)"
     """`Problem.coverage` is the instance in the normal form, for incremental kernels."""
@@ -50,13 +50,13 @@ class Capability(Enum):
     RATIO = "one ratio of linear functions"
     """`optsum.program.model.coverage_model` gives an integer program for each value of the ratio (precision, F1)."""
     RATIOS = "a sum of ratios of linear functions"
-    """`optsum.program.surrogate` gives integer programs that contain all better selections (sums, means of ratios)."""
+    """`optsum.program.surrogate` gives integer programs with all selections above a value (sums, means of ratios)."""
     BOUND = "a bound"
     """`Problem.root_bound` is a proven limit of all values."""
     COMPLETIONS = "a bound of completions"
     """`Problem.bound` limits the values of all completions of a partial selection."""
     COMBINATORIAL_BOUND = "a combinatorial bound"
-    """The knapsack and Lagrangian bounds of branch and bound are valid: recall with singleton occurrences."""
+    """The knapsack and Lagrangian bounds of branch and bound are valid (recall, with occurrences of single units)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,21 +86,21 @@ class Evaluation:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Problem(ABC):
-    """A selection problem: the small interface that every problem implements.
+    """The interface of all problems: choose units, each of which is one 0/1 decision.
 
-    Subclass it and define `evaluate`; everything else has a default.
+    To define a problem, derive a class and define `evaluate`; everything else has a default.
 
     Attributes
     ----------
     lengths : tuple of int
-        Length of each unit, which is one 0/1 decision.
+        Length of each unit.
     min_length, max_length : int
         Limits of the summed length; `optsum.coverage.instance.NO_LIMIT` for no maximum.
     sense : Sense
     reference_units : int or None
         Average number of units in the references, if known; some heuristics start with as many.
     name : str
-        The id of its row; by default its number in the list of problems.
+        The id of the problem in results; by default its number in the list of problems.
     labels : tuple of str
         A readable name of each unit; by default its number.
     """
@@ -148,7 +148,7 @@ class Problem(ABC):
             If the file cannot be read, or is not a linear program in bounded whole numbers.
         """
         found: Problem = import_module("optsum.problem.linear_problem").problem_of_file(path, units, name)
-        return found  # by its name, as that module imports this one
+        return found  # imported late, because that module imports this one
 
     @abstractmethod
     def evaluate(self, selection: Selection) -> Evaluation:
@@ -156,13 +156,13 @@ class Problem(ABC):
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """Capabilities beyond the small part; by default those that follow from the methods of the class."""
-        if type(self).bound is Problem.bound or not callable(type(self).bound):  # a field may be called so
+        """All capabilities; by default those of bounds, if the class defines the method `bound`."""
+        if type(self).bound is Problem.bound or not callable(type(self).bound):  # a field may have this name
             return frozenset()
         return frozenset({Capability.COMPLETIONS, Capability.BOUND})
 
     def can(self, capability: Capability) -> bool:
-        """Whether a capability is one of `capabilities`."""
+        """Return whether a capability is one of `capabilities`."""
         return capability in self.capabilities
 
     @property
@@ -195,7 +195,7 @@ class Problem(ABC):
         return copy(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out cached results, which may be large or contain a solver."""
+        """Return the fields for pickling, without cached results, which may be large or contain a solver."""
         return {
             name: value
             for name, value in vars(self).items()
@@ -203,12 +203,12 @@ class Problem(ABC):
         }
 
     def as_topic(self) -> Topic:
-        """Return a topic for this problem, whose sentences are the units."""
+        """Return a topic that carries this problem, and whose sentences are the labels of its units."""
         labels = tuple(map(str, self.labels or range(self.size)))
         return Topic(self.name and as_id(self.name, "the name of a problem"), (labels,), problem=self)
 
     def without(self, units: Collection[int]) -> Self:
-        """Return the same problem with some units made too long to be chosen; other selections do not change."""
+        """Return the same problem with some units made too long to be chosen; selections of others stay the same."""
         units = whole_numbers(units, "Unit {} to be left out")
         others = [0 if unit in units else length for unit, length in enumerate(self.lengths)]
         most = max(self.min_length, min(self.max_length, sum(others)))
@@ -217,21 +217,21 @@ class Problem(ABC):
 
     @property
     def lighter(self) -> Problem:
-        """Return an equivalent problem without the capabilities that heuristics do not need."""
+        """An equivalent problem without the capabilities that heuristics do not need."""
         return self
 
     def fits(self, selection: Collection[int]) -> bool:
-        """Whether the quantities that grow with more units, such as the length, are within their limits."""
+        """Return whether quantities that can only grow with more units, such as the length, are within their limits."""
         return self.length(selection) <= self.max_length
 
     def prepare(self) -> None:  # noqa: B027 - most have nothing to do
-        """Compile or load what evaluations and bounds need, before time is measured; a repeated call costs nothing."""
+        """Compile or load all that evaluations and bounds need, before time is measured; repeated calls are quick."""
 
     @property
     def prepared_as(self) -> Hashable:
-        """Return a key of problems that share one preparation (`prepare`, here and of strategies).
+        """A key, equal for problems that share one preparation (by `prepare` of the problem and of the strategy).
 
-        None, the default, prepares for each problem separately.
+        None, the default, means that each problem is prepared separately.
         """
         return None
 
@@ -241,28 +241,28 @@ class Problem(ABC):
         return ()
 
     def additions(self, selection: Selection) -> tuple[IntArray, IntArray, IntArray] | None:
-        """Return the units that may be added, and the violations and gains of all additions at once.
+        """Return the units that may be added, and for each of them the violation after its addition and the gain.
 
-        Gains may have a common denominator. None, the default, evaluates each addition separately.
+        Gains are integers, which may have a common denominator. With None, the default, each addition is evaluated.
         """
         del selection
         return None
 
     def moves(self, selection: Selection) -> Iterator[Move]:
-        """Yield the moves from a selection; by default adding or dropping each unit."""
+        """Yield the moves from a selection; by default, each unit is added or dropped."""
         del selection
         for unit in range(self.size):
             yield (unit,)
 
     def entries(self) -> Iterator[Move]:
-        """Yield the items that baselines take one by one, in document order; by default the moves from nothing."""
+        """Yield the moves that baselines try one by one, in document order; by default those from no units."""
         return self.moves(())
 
     def repair(self, selection: Selection, rng: np.random.Generator) -> Selection:
-        """Make a selection feasible; by default by dropping or adding random units.
+        """Return a feasible selection near the given one; by default by dropping or adding random units.
 
-        If that ends outside the length limits, dynamic programming (`optsum.optima.counting.fit`) finds a selection
-        within them if there is one; otherwise the given selection is returned. Other constraints are up to subclasses.
+        If these leave the length outside its limits, dynamic programming (`optsum.optima.counting.fit`) finds a
+        selection within them; without any, the given selection is returned. Subclasses repair other constraints.
         """
         kept = list(selection)
         rng.shuffle(kept)
@@ -280,7 +280,7 @@ class Problem(ABC):
             fitting = fit(self.lengths, kept, outside, self.min_length, self.max_length) or []
         return selection if self.excess(fitting) else tuple(sorted(fitting))
 
-    # --- abilities: defined where `capabilities` names them -------------------------------------------------------
+    # --- methods that a problem defines if `capabilities` names their capability ------------------------------------
 
     @cached_property
     def coverage(self) -> Coverage:
@@ -293,9 +293,9 @@ class Problem(ABC):
         raise self._lacks(Capability.LINEAR)
 
     def root_bound(self, deadline: Deadline = NEVER) -> Key | None:
-        """Return a limit of all values, proven without floating point (`Capability.BOUND`).
+        """Return a bound of all values, proven without floating point (`Capability.BOUND`).
 
-        After the deadline, it is the limit proven by then, or None.
+        At the deadline, the bound proven by then is returned; None if there is none.
         """
         del deadline
         if not self.can(Capability.COMPLETIONS):
@@ -304,7 +304,7 @@ class Problem(ABC):
         return None if bound is None or not (isinstance(bound, Rational) or isfinite(bound)) else Fraction(bound)
 
     def bound(self, chosen: Selection, open: Selection) -> Key | None:  # noqa: A002 - the word for it
-        """Return a limit of the values of all completions of a partial selection (`Capability.COMPLETIONS`).
+        """Return a bound of the values of all completions of a partial selection (`Capability.COMPLETIONS`).
 
         With this method, branch and bound can search the problem, prove optima and enumerate them.
 
@@ -316,8 +316,8 @@ class Problem(ABC):
         Returns
         -------
         Key or None
-            Limit of the value of every feasible selection of `chosen` and any of `open`; it may be infinite. None if
-            none is feasible.
+            Bound of the value of every feasible selection of `chosen` and any of `open`; it may be infinite. None if
+            none of these is feasible.
         """
         del chosen, open
         raise self._lacks(Capability.COMPLETIONS)
@@ -327,7 +327,7 @@ class Problem(ABC):
         return float(key)
 
     def explain(self, missing: frozenset[Capability]) -> str:
-        """Return a sentence that explains why capabilities are missing, or an empty string."""
+        """Return a reason why capabilities are missing and advice, for a message; an empty string if there is none."""
         if Capability.LINEAR not in missing:
             return ""
         return (
@@ -340,25 +340,25 @@ class Problem(ABC):
 
 
 def checked_bound(bound: Any) -> Any:
-    """Return the bound of a user's own `Problem.bound`, after checking that it is a number."""
+    """Return a result of a user's own `Problem.bound`, after checking that it is a number or None."""
     if bound is not None and not isinstance(bound, Real | Decimal):
         raise InputError(f"The bound of this problem is {bound!r:.40}: let it return a number, or None.")
     if bound is None or isinstance(bound, Rational):
         return bound
     if isnan(bound):
         raise InputError("The bound of this problem is NaN: let it return a number, or None.")
-    return bound if isinstance(bound, Decimal) else float(bound)  # numpy has reals of its own
+    return bound if isinstance(bound, Decimal) else float(bound)  # also numpy's floats
 
 
-_ROUNDED: Final = 1e-9  # Relative error of a bound in floating point that does not refute it.
+_ROUNDED: Final = 1e-9  # Relative error that is tolerated in a user's bound in floating point.
 
 
 def hold_bound(
     problem: Problem, bound: Any, chosen: Selection, rest: Selection, held: Selection, seen: Evaluation
 ) -> None:
-    """Refuse a user's bound for `chosen` with `rest` open if the value of such a selection exceeds it.
+    """Refuse a user's bound for `chosen`, with `rest` undecided, if the completion `held` is better than the bound.
 
-    Rounding errors of floating point are tolerated.
+    `seen`: the evaluation of `held`. Rounding errors of floating point are tolerated.
     """
     if not seen.feasible or not (bound is None or problem.sense.better(seen.key, bound)):
         return
@@ -374,7 +374,7 @@ def hold_bound(
 
 
 def require(problem: Problem, needed: frozenset[Capability], who: str) -> None:
-    """Refuse an unsupported pair of strategy and problem before any work."""
+    """Raise `UnsupportedError` if a problem lacks capabilities that `who`, such as a strategy, needs."""
     missing = frozenset(filterfalse(problem.can, needed))
     if missing and (why := problem.explain(missing)):
         raise UnsupportedError(f"{who} cannot search this problem: {why}")
@@ -387,9 +387,9 @@ def require(problem: Problem, needed: frozenset[Capability], who: str) -> None:
 
 
 _ALIKE: Final = {Capability.COVERAGE: True, Capability.BOUND: True, Capability.COMPLETIONS: False}
-"""Which capabilities every instance has, and which none."""
+"""Capabilities that all instances in the normal form have (True) or lack (False)."""
 
-_REPAIR_S: Final = 0.5  # Seconds that an integer program may take to find a selection that keeps all limits.
+_REPAIR_S: Final = 0.5  # Seconds that an integer program may take to repair a selection.
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -411,10 +411,10 @@ class CoverageProblem(Problem):
     _last: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Skip the checks of lengths, because the instance has made them."""
+        """Check only names, because the instance has checked lengths and limits."""
         self._check_names()
         if type(self).coverage is CoverageProblem.coverage:
-            vars(self)["coverage"] = self.instance  # every search asks for it
+            vars(self)["coverage"] = self.instance  # stored, because every search reads it
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r}: {repr(self.instance).partition(': ')[2]}"
@@ -460,7 +460,7 @@ class CoverageProblem(Problem):
 
     @property
     def lighter(self) -> CoverageProblem:
-        """Return the problem for heuristics: its `coverage` may be smaller than the evaluating `instance`."""
+        """The problem for heuristics: its `coverage` may be smaller than `instance`, which evaluates selections."""
         light = self.instance.lighter
         if light is self.instance:
             return self
@@ -483,7 +483,7 @@ class CoverageProblem(Problem):
         return frozenset(found)
 
     def can(self, capability: Capability) -> bool:
-        # A class that derives from this one may declare others.
+        # A derived class may declare other capabilities.
         alike = _ALIKE.get(capability) if type(self).capabilities is CoverageProblem.capabilities else None
         return capability in self.capabilities if alike is None else alike
 
@@ -514,7 +514,7 @@ class CoverageProblem(Problem):
         return Evaluation(key, violation, value_of(self.instance, key))
 
     def prepare(self) -> None:
-        """Compile the kernel that bounds of ratios start with."""
+        """Compile the greedy climb, with which bounds of ratios start."""
         if not self.can(Capability.LINEAR):
             from optsum.coverage.state import prepare_climb
 
@@ -522,7 +522,7 @@ class CoverageProblem(Problem):
 
     @property
     def prepared_as(self) -> Hashable:
-        """The kind of objective, equal for problems that need the same kernels; None if nothing must be prepared."""
+        """A key, equal for problems that need the same kernels; None for covers and subclasses with own `prepare`."""
         instance = self.instance
         if instance.goal is Sense.MINIMIZE or type(self).prepare is not CoverageProblem.prepare:
             return None
@@ -539,7 +539,7 @@ class CoverageProblem(Problem):
         return found
 
     def moves(self, selection: Selection) -> Iterator[Move]:
-        """Yield moves that keep parents: a unit added with missing ancestors, or dropped with chosen descendants."""
+        """Yield moves that respect parents: a unit is added with missing ancestors, or dropped with descendants."""
         chosen = set(selection)
         for unit in range(self.size):
             if unit not in chosen:
@@ -553,9 +553,9 @@ class CoverageProblem(Problem):
         )
 
     def repair(self, selection: Selection, rng: np.random.Generator) -> Selection:
-        """Restore missing parents, then drop and add units with their relatives at random until all limits are kept.
+        """Return a feasible selection near the given one, by adding missing parents and random moves (`moves`).
 
-        If that fails, an integer program finds a feasible selection near the given one.
+        If these fail, an integer program may find one; otherwise the given selection is returned.
         """
         repaired = self._by_moves(selection, rng)
         if self.evaluate(repaired).feasible:
@@ -571,7 +571,7 @@ class CoverageProblem(Problem):
         if not (self.instance.parents >= 0).any():
             return super().repair(selection, rng)
         chosen = set(self.instance.closure(selection))
-        for wanted in (False, True):  # first drop what is too long, then fill up to the minimum
+        for wanted in (False, True):  # first drop units down to the maximum, then add units up to the minimum
             for unit in rng.permutation(self.size).tolist():
                 length = self.length(chosen)
                 if (length <= self.max_length) if not wanted else (length >= self.min_length):
@@ -584,14 +584,14 @@ class CoverageProblem(Problem):
         return tuple(sorted(chosen))
 
     def _nearest(self, selection: Selection) -> Selection | None:
-        """Return a feasible selection with about the fewest changes; None if none is found.
+        """Return a feasible selection with nearly the fewest changes, by an integer program; None if none is found.
 
-        If there is none, that is remembered.
+        A failure is remembered, and the program is not tried again.
         """
         if self._last.get("infeasible"):
             return None
         instance = self.instance
-        if instance.goal is Sense.MAXIMIZE:  # what units are worth does not matter
+        if instance.goal is Sense.MAXIMIZE:  # without gains, which feasibility does not depend on
             instance = Coverage.of(
                 instance.lengths.tolist(),
                 [{}] * self.size,
@@ -603,7 +603,7 @@ class CoverageProblem(Problem):
             )
         try:
             model = model_of(instance)
-        except InputError:  # numbers that floating point does not hold
+        except InputError:  # some numbers are too large for floating point
             return None
         kept = np.zeros(model.columns, np.int64)
         kept[: self.size] = -1
@@ -615,9 +615,9 @@ class CoverageProblem(Problem):
         return None if self._last["infeasible"] else units
 
     def _keep_rows(self, selection: Selection, rng: np.random.Generator) -> Selection:
-        """Drop random units until all maxima are kept, then add random units that help the minima.
+        """Drop random units until all maxima are kept; then add, and at last drop, units that reduce the violation.
 
-        Additions stay within all maxima, so that not every repairable selection is repaired.
+        Additions stay within all maxima, so some selections that could be repaired are returned unchanged.
         """
         instance = self.instance
         chosen = set(instance.closure(selection))
@@ -628,7 +628,7 @@ class CoverageProblem(Problem):
             if unit in chosen and (self.length(chosen) > self.max_length or any(unit in row.units for row in over)):
                 chosen = {member for member in chosen if unit not in instance.closure((member,))}
         violation = self.evaluate(tuple(sorted(chosen))).violation
-        for adds in (True, False):  # what others are required by may go
+        for adds in (True, False):  # dropping a unit that requires others may help too
             for unit in rng.permutation(self.size).tolist() if adds or violation else ():
                 if not violation:
                     break
@@ -652,7 +652,7 @@ class CoverageProblem(Problem):
             return self.evaluate(chosen(count)).feasible
 
         counts = range(self.size + 1)
-        if any(joint.vetoes for joint in self.instance.joints):  # more units may then reach less
+        if any(joint.vetoes for joint in self.instance.joints):  # then more units may cover less
             count = next(filter(reached, counts), len(counts))
         else:
             count = bisect_left(counts, True, key=reached)
@@ -660,7 +660,7 @@ class CoverageProblem(Problem):
 
     @cached_property
     def linear_model(self) -> LinearModel:
-        """The merged integer program."""
+        """The integer program of the instance (`optsum.program.model.model_of`)."""
         return model_of(self.instance)
 
     def value_of(self, key: Key) -> float:
@@ -669,14 +669,14 @@ class CoverageProblem(Problem):
     def root_bound(self, deadline: Deadline = NEVER) -> Key | None:
         """Return the bound of the root relaxation, proven in integers (`optsum.program.model.dual_bound`).
 
-        For sums and products of ratios it bounds the programs of `optsum.program.surrogate`. If the relaxation has no
-        optimum (nothing is feasible), or the deadline is reached first, the result is the bound proven by then; None if
-        not even the program can be built in time.
+        With a varying denominator or several ratios it is `optsum.program.ratio_bound.value_bound`. If the relaxation
+        has no optimum (nothing is feasible), or the deadline is reached first, the result is the bound proven by then;
+        None if not even the program can be built in time.
         """
         if not affordable(self.instance, deadline):
             return None
         if self.instance.goal is Sense.MAXIMIZE and not self.instance.constant_denominator:
-            from optsum.program.ratio_bound import value_bound  # loads the kernels' compiler
+            from optsum.program.ratio_bound import value_bound  # imported late, because it loads numba
 
             return value_bound(self.instance.relaxed.merged, deadline)
 

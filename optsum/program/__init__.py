@@ -1,1 +1,1 @@
-"""The integer program of an instance, its relaxation, and its bounds, proven in integers."""
+"""Integer programs of instances in the normal form, their linear relaxations, and bounds proven in integers."""

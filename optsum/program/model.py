@@ -1,4 +1,4 @@
-r"""Integer linear programs as arrays, for all MILP backends, and HiGHS for their relaxations.
+r"""Integer linear programs as arrays, for all MILP backends; their relaxations in HiGHS; covers as logical clauses.
 
 Rows are built block by block. Columns and rows of ceilings, for common subsequences, come from
 `optsum.coverage.ceilings`.
@@ -33,16 +33,16 @@ from optsum.system.clock import NEVER, Deadline, standing
 from optsum.system.processes.children import run_in_thread
 from optsum.whole import LARGEST, whole, whole_array
 
-_JOINT_S: Final = 5e-6  # Approximate seconds to bring a joint occurrence into a program.
+_JOINT_S: Final = 5e-6  # Approximate seconds to add a joint occurrence to a program.
 
-_CEILING_S: Final = 8e-6  # Approximate seconds to bring a ceiling into a program, for each unit.
+_CEILING_S: Final = 8e-6  # Approximate seconds to add a ceiling to a program, for each unit.
 
 
 @dataclass(frozen=True, eq=False)
 class LinearModel:
-    """``objective . x`` under ``row_lower <= A x <= row_upper``, ``0 <= x <= upper``; A stored by rows.
+    """An integer program: ``objective . x`` under ``row_lower <= A x <= row_upper`` and ``0 <= x <= upper``.
 
-    All data are integers, so a bound can be proven without floating point (`dual_bound`).
+    A is stored by rows. All data are integers, so a bound can be proven without floating point (`dual_bound`).
     """
 
     sense: Sense
@@ -57,10 +57,10 @@ class LinearModel:
     row_lower: NDArray[np.float64]
     row_upper: NDArray[np.float64]
     units: int  # The first `units` columns are the 0/1 decisions of the problem's units.
-    # denominator, offset: the value for people is (objective + offset) / denominator.
+    # denominator, offset: the value of the problem is (objective . x + offset) / denominator.
     denominator: int
     offset: int = 0
-    # column_names, row_names: as their owner calls them; empty where nobody has.
+    # column_names, row_names: names of the user's model; empty if there is none.
     column_names: tuple[str, ...] = ()
     row_names: tuple[str, ...] = ()
 
@@ -109,14 +109,14 @@ def _sides(values: Any, name: str) -> NDArray[np.float64]:
     finite = found[np.isfinite(found)]
     if np.isnan(found).any() or (finite != np.rint(finite)).any() or np.abs(finite).max(initial=0) >= 2**53:
         raise InputError(
-            f"Entries of {name} are whole numbers below 2^53, or infinite where a side is open: multiply a row by a "
-            "common factor where they are not."
+            f"Entries of {name} must be whole numbers below 2^53, or infinite where a side is open: multiply rows with "
+            "fractions by a common denominator."
         )
     return found
 
 
 class LinearRows:
-    """Blocks of rows; entries of a block are added, then the block is closed with its limits."""
+    """Rows under construction, in blocks: entries of a block are added, then the block is closed with its limits."""
 
     def __init__(self) -> None:
         self.row: list[IntArray] = []
@@ -138,13 +138,13 @@ class LinearRows:
     def close(
         self, rows: int, lower: float | IntArray | NDArray[np.float64], upper: float | IntArray | NDArray[np.float64]
     ) -> None:
-        """End a block of `rows` rows."""
+        """End a block of `rows` rows with their limits, each one number or an array (rows,)."""
         self.lower.append(np.broadcast_to(np.asarray(lower, np.float64), (rows,)))
         self.upper.append(np.broadcast_to(np.asarray(upper, np.float64), (rows,)))
         self.count += rows
 
     def arrays(self) -> dict[str, Any]:
-        """Return all blocks, ordered by rows, as the fields of a `optsum.program.model.LinearModel`."""
+        """Return the rows of all blocks as fields of a `LinearModel`."""
         none = np.zeros(0, np.int64)
         row, column, value = (np.concatenate([none, *parts]) for parts in (self.row, self.column, self.value))
         order = np.argsort(row, kind="stable")
@@ -160,9 +160,9 @@ class LinearRows:
 class CeilingColumns:
     """The columns and rows of all ceilings of an instance.
 
-    `rows`: their number. `slot`, `worth`, `upper` (columns,): the total of each column, its gain, and its upper bound.
-    `capped`: the first of the two rows of each group of every `CappedUnion`, or of every relaxed `TextSubsequence`: its
-    hits are at most the covered positions, and at most the copies.
+    `rows`: number of rows. `slot`, `worth`, `upper` (columns,): total, gain and upper bound of each column.
+    `capped`: the first of two rows for each group of a `CappedUnion`, and for each relaxed `TextSubsequence`: hits are
+    limited by covered positions (or clipped unigrams), then by copies (or hits of single units).
     """
 
     def __init__(self, instance: Coverage, *, relaxed: bool = False) -> None:
@@ -193,29 +193,29 @@ def _ones(count: int) -> IntArray:
 
 
 def steps_of(instance: Coverage) -> tuple[IntArray, IntArray]:
-    """Return the gain of each step of the gain tables, and its feature."""
+    """Return the gain of each step (further copy) of all gain tables, and the feature of each step."""
     full = np.diff(instance.level_start) - 1
     steps = np.delete(np.diff(instance.level), instance.level_start[1:-1] - 1)
     return steps, np.repeat(np.arange(instance.features), full)
 
 
 def affordable(instance: Coverage, deadline: Deadline) -> bool:
-    """Return whether there is enough time to build the program of an instance."""
+    """Return whether the program of an instance can be built before the deadline."""
     seconds = len(instance.joints) * _JOINT_S + len(instance.ceilings) * instance.size * _CEILING_S
     return not deadline.passed and seconds <= deadline.left_s
 
 
 def coverage_model(instance: Coverage, ratio: Fraction | None = None, *, relaxed: bool = False) -> LinearModel:
-    """Return the merged integer program of an instance.
+    """Return the integer program of an instance.
 
     Hirao et al. 2017, eq. 3-8, with the references merged: one column per unit, one continuous column per step of
-    a feature's gain table and one row per feature, ``sum of its steps <= sum of its copies``. Gains never grow, so
-    steps fill in order and are integral at an optimum. An occurrence of several units (Hirao et al. 2017,
-    compressive, eq. 8-9) is a continuous column (`JointColumns`).
+    a feature's gain table and one row per feature, ``sum of its steps <= sum of its copies``. Gains of further copies
+    never grow, so steps are taken in order and are integral at an optimum. An occurrence of several units (Hirao et al.
+    2017, compressive, eq. 8-9) is a continuous column (`JointColumns`).
 
-    `ratio`: p and q for a ratio T / D with a varying denominator: the objective is ``q T - p D`` over selections with D
-    > 0, which is positive exactly if T / D > p / q (Dinkelbach 1967). `relaxed`: whether a smaller program, with larger
-    values, suffices for common subsequences of whole texts.
+    `ratio`: a value p / q of a ratio T / D with a varying denominator. The objective is then ``q T - p D`` over
+    selections with D > 0, which is positive exactly if T / D > p / q (Dinkelbach 1967). `relaxed`: whether a smaller
+    program, with values that may be larger, suffices for common subsequences of whole texts.
     """
     if ratio is not None and not instance.single_ratio:
         raise UnsupportedError("Only an objective of one ratio has a program for a given value.")
@@ -238,7 +238,7 @@ def coverage_model(instance: Coverage, ratio: Fraction | None = None, *, relaxed
     entry_unit = np.repeat(np.arange(n), np.diff(instance.unit_start))
     entry_feature = instance.unit_feature
     copies = np.minimum(instance.unit_count, full[entry_feature])
-    below = instance.slot[entry_feature] == 1  # feeds the denominator
+    below = instance.slot[entry_feature] == 1  # entries that feed the denominator
     rows.add(entry_feature[~below], entry_unit[~below], copies[~below] if covering else -copies[~below])
     held = np.minimum(joints.count, full[joints.feature])
     rows.add(joints.feature, joints.column, held if covering else -held)
@@ -249,13 +249,13 @@ def coverage_model(instance: Coverage, ratio: Fraction | None = None, *, relaxed
         rows.add(step_feature[above], first_step + np.flatnonzero(above), _ones(int(above.sum())))
         rows.close(instance.features, -np.inf, 0)
         if below.any():
-            # What the denominator counts once is in as soon as one unit has it: a column with x_u <= y for each.
+            # A feature that the denominator counts once is a column y with x_u <= y for each unit u that has it.
             block, step = np.arange(int(below.sum())), first_step + np.cumsum(full)[entry_feature[below]] - 1
             rows.add(block, entry_unit[below], _ones(len(block)))
             rows.add(block, step, -_ones(len(block)))
             rows.close(len(block), -np.inf, 0)
         if ratio is not None and instance.constants[1] <= 0:
-            # A ratio over nothing is 0 and beats no ratio: only selections with D >= 1 can.
+            # A ratio with D <= 0 counts as 0 and exceeds no value, so that only selections with D >= 1 remain.
             over = instance.mass[1].copy()
             np.add.at(over, entry_unit[below], instance.level[instance.level_start[entry_feature[below]] + 1])
             rows.add(np.zeros(n, np.int64), np.arange(n), over)
@@ -264,7 +264,7 @@ def coverage_model(instance: Coverage, ratio: Fraction | None = None, *, relaxed
         limit = np.inf if instance.max_length >= NO_LIMIT else float(instance.max_length)
         rows.close(1, float(instance.min_length), limit)
     joints.add_rows(rows)
-    # What units ask of each other: no child without its parent, and the side constraints.
+    # No child without its parent, and the side constraints.
     if len(children := np.flatnonzero(instance.parents >= 0)):
         block = np.arange(len(children))
         rows.add(block, children, _ones(len(children)))
@@ -302,10 +302,10 @@ def coverage_model(instance: Coverage, ratio: Fraction | None = None, *, relaxed
 class JointColumns:
     """Columns of the joint occurrences, from number `first` on, and their rows.
 
-    There is one column m for each distinct pair of needed and vetoing units. In general ``m <= x_v`` and ``m <= 1 -
-    x_u`` (Hirao et al. 2017, compressive, eq. 8-9). The seams of a joined text have stronger and far fewer rows: a
-    chosen sentence has at most one successor and one predecessor, and at most one seam spans a sentence that is not
-    chosen. With s_u the seams that span u, this is a path:
+    There is one column m for each distinct pair of needed units v and vetoing units u, in general with the rows ``m <=
+    x_v`` and ``m <= 1 - x_u`` (Hirao et al. 2017, compressive, eq. 8-9). The seams of a joined text have stronger and
+    far fewer rows: a chosen sentence has at most one successor and one predecessor, and at most one seam spans a
+    sentence that is not chosen. With s_u the sum of the seams that span u, this is a path:
 
         sum_j m_uj <= x_u,   sum_i m_iu <= x_u,   s_u = s_(u-1) + sum_j m_(u-1)j - sum_i m_iu,   s_u + x_u <= 1
     """
@@ -329,11 +329,11 @@ class JointColumns:
 
     @property
     def size(self) -> int:
-        """Number of columns: one for each occurrence, and one for each unit if there are seams."""
+        """Number of columns: one for each distinct occurrence, and one for each unit if there are seams."""
         return len(self.occurrences) + (self.units if self.seams.any() else 0)
 
     def add_rows(self, rows: LinearRows) -> None:
-        """Add the rows that tie the column of each occurrence to the units that it needs, and to those that veto it."""
+        """Add the rows between the column of each occurrence and the units that it needs, or that veto it."""
         for number, joint in enumerate(self.occurrences):
             if not self.seams[number]:
                 self._tie(rows, number, np.array(joint.needs, np.int64), -1, 0.0)
@@ -374,18 +374,17 @@ _ROW_WISE = 2
 _SMALL: Final = 10_000  # Entries of a linear program that takes less than a tenth of a second.
 
 _DEAF: Final = 500_000
-"""Size (entries) of a linear program above which presolve, which cannot be interrupted, takes more than half a second.
-"""
+"""Entries of a linear program above which presolve, which cannot be interrupted, takes more than half a second."""
 
 _DEAREST: Final = 2.0**24
-"""Length of a cost vector above which HiGHS may end without a solution; sums of ratios have much longer ones."""
+"""Euclidean norm of costs above which HiGHS may end without a solution; sums of ratios have much larger costs."""
 
-_ABOUT: Final = 0.1  # Relative gap of a solution that is about the best.
+_ABOUT: Final = 0.1  # Relative gap at which `near_best` stops.
 
-_HEARS_S: Final = 0.5  # Seconds that HiGHS may take to stop once it was asked to.
+_HEARS_S: Final = 0.5  # Seconds that HiGHS may take to stop when it is asked to.
 
 _EARLY_S: Final = 0.5
-"""Seconds left of a deadline above which a time limit reported by HiGHS is attributed to a changed clock."""
+"""Seconds before a deadline above which a time limit that HiGHS reports is attributed to a changed clock."""
 
 
 def load() -> None:
@@ -400,16 +399,16 @@ def _quiet() -> Any:
     import highspy
 
     class Quiet(highspy.Highs):  # type: ignore[misc]
-        """Suppresses output from the beginning: since 1.16, starting callbacks prints the version to stdout."""
+        """HiGHS without output: since 1.16, its method that enables callbacks prints the version to stdout."""
 
-        def enableCallbacks(self) -> None:  # noqa: N802 - theirs
+        def enableCallbacks(self) -> None:  # noqa: N802 - a name of HiGHS
             self.setOptionValue("output_flag", False)
             super().enableCallbacks()
 
         def run(self) -> Any:
             ended = super().run()
             if ended == highspy.HighsStatus.kError and self.getModelStatus() == highspy.HighsModelStatus.kNotset:
-                self.resetGlobalScheduler(True)  # somebody's HiGHS ran with more threads in this process
+                self.resetGlobalScheduler(True)  # other code ran HiGHS with more threads in this process
                 ended = super().run()
             return ended
 
@@ -423,7 +422,7 @@ def new_highs() -> Any:
 
 
 def divisor_of(costs: NDArray[np.float64]) -> float:
-    """Return a power of two by which costs of a relaxation are divided, because HiGHS fails on large ones."""
+    """Return a power of two by which to divide the costs of a relaxation, because HiGHS fails on large costs."""
     size = sqrt(float((costs * costs).sum()))  # costs.max() takes twice as long
     return 1.0 if size < _DEAREST else 2.0 ** frexp(size / _DEAREST)[1]
 
@@ -451,16 +450,16 @@ def pass_model(highs: Any, model: LinearModel, *, relaxed: bool = False, divisor
 
 
 def run(highs: Any, deadline: Deadline = NEVER, *, apart: bool = True, keeps: bool = False) -> bool:
-    """Solve the model in HiGHS until it ends or the deadline passes; Ctrl-C takes effect within half a second.
+    """Solve the model in HiGHS until it ends or the deadline passes; return whether HiGHS has ended.
 
-    `apart`: run it in a separate thread, which is necessary for Ctrl-C and for the deadline's callback, and costs 2 ms.
-    `keeps`: whether Ctrl-C ends HiGHS like a deadline, so that its solution is available, instead of raising; then the
-    deadline's `reason` tells why, because the status of HiGHS is the same for both. The result: whether HiGHS has
-    ended; otherwise it still runs in its thread, and must not be called.
+    If not, HiGHS still runs in its thread, and must not be called. `apart`: whether HiGHS runs in a separate thread, so
+    that Ctrl-C takes effect within half a second; this costs 2 ms. `keeps`: whether Ctrl-C ends HiGHS like a deadline,
+    so that its solution is available, instead of raising; the `reason` of the deadline then tells which of both ended
+    it, because the status of HiGHS is the same.
     """
     highs.setOptionValue("time_limit", inf if deadline.left_s == inf else highs.getRunTime() + deadline.left_s)
     ended = run_heard(highs, deadline, keeps=keeps) if apart else _run_here(highs, deadline)
-    # A limit of time that is not over may end it: HiGHS reads a clock that can be set forward.
+    # HiGHS may report the time limit too early, because it reads a clock that can be set forward.
     if ended and deadline.left_s > _EARLY_S and highs.getModelStatus().name == "kTimeLimit":
         highs.setOptionValue("time_limit", inf)
         return run_heard(highs, deadline, keeps=keeps)
@@ -468,7 +467,7 @@ def run(highs: Any, deadline: Deadline = NEVER, *, apart: bool = True, keeps: bo
 
 
 def _run_here(highs: Any, deadline: Deadline) -> bool:
-    """Run it in this thread; searches check the deadline, because HiGHS's clock may have been set back."""
+    """Run HiGHS in this thread; integer programs also check the deadline, because HiGHS's clock may be set back."""
 
     def hear(asked: Any) -> None:
         if deadline.left_s <= 0.0:
@@ -513,12 +512,12 @@ class Relaxation:
     # (rows,): multipliers of the rows, positive where the upper side binds in a maximization.
     duals: NDArray[np.float64]
     columns: NDArray[np.float64]  # (columns,): fractional solution.
-    # Otherwise the deadline came first: the multipliers are those of the last basis, and `columns` is no solution.
+    # False if the deadline came first: the multipliers are those of the last basis, and `columns` is no solution.
     optimal: bool = True
 
 
 def relax(model: LinearModel, deadline: Deadline = NEVER) -> Relaxation | None:
-    """Solve the linear relaxation.
+    """Solve the linear relaxation of a model.
 
     The result is None if HiGHS proves infeasibility, finds no optimum, or has no multipliers at the deadline.
     """
@@ -542,7 +541,7 @@ def relax(model: LinearModel, deadline: Deadline = NEVER) -> Relaxation | None:
 def near_best(model: LinearModel, deadline: Deadline) -> NDArray[np.float64] | None:
     """Return the columns of an almost optimal solution, or of the best found by a deadline; None without a solution.
 
-    It is found in floating point; callers must evaluate it.
+    The solution is in floating point, and callers must evaluate it.
     """
     import highspy
 
@@ -555,7 +554,7 @@ def near_best(model: LinearModel, deadline: Deadline) -> NDArray[np.float64] | N
     return np.array(highs.getSolution().col_value) if holds else None
 
 
-SCALE = 65536  # Multipliers are integers over this.
+SCALE = 65536  # Multipliers are rounded to multiples of its reciprocal.
 
 _INT64_SAFE = 2.0**61
 _LARGEST = 2.0**256  # Multipliers beyond it are cut, so that no float overflows; any finite ones are valid.
@@ -577,7 +576,7 @@ def dual_bound(
     sign = 1 if model.sense is Sense.MAXIMIZE else -1
     finite = np.clip(np.nan_to_num(duals, posinf=0.0, neginf=0.0), -_LARGEST, _LARGEST)
     scaled = np.rint(finite * (sign * SCALE))
-    # A multiplier may only press on a side that exists.
+    # The multiplier of an open side counts as 0.
     scaled = np.where((scaled > 0) & np.isinf(model.row_upper), 0, scaled)
     scaled = np.where((scaled < 0) & np.isinf(model.row_lower), 0, scaled)
     side = np.where(scaled > 0, model.row_upper, model.row_lower)
@@ -599,18 +598,18 @@ def dual_bound(
 
 
 def model_bound(model: LinearModel, deadline: Deadline = NEVER) -> int:
-    """Return `relaxed_bound` of the linear relaxation, as far as it is solved by the deadline."""
+    """Return an integer bound on all solutions, from the linear relaxation as far as it is solved by the deadline."""
     return relaxed_bound(model, relax(model, deadline))
 
 
 def relaxed_bound(model: LinearModel, relaxation: Relaxation | None) -> int:
-    """Return `dual_bound` with the multipliers of a relaxation, or without any if there is none."""
+    """Return `dual_bound` with the multipliers of a relaxation, or with zeros if there is none or these do better."""
     if relaxation is not None and relaxation.optimal:
         return dual_bound(model, relaxation.duals)
     plain = dual_bound(model, np.zeros(model.rows))
     if relaxation is None:
         return plain
-    found = dual_bound(model, relaxation.duals)  # those of an early basis may be worse than none
+    found = dual_bound(model, relaxation.duals)  # multipliers of an early basis may be worse than zeros
     return min(plain, found) if model.sense is Sense.MAXIMIZE else max(plain, found)
 
 
@@ -620,18 +619,18 @@ def _exact(values: NDArray[np.float64], dtype: type) -> NDArray[np.int64]:
     return np.array([int(value) for value in values], dtype=object)
 
 
-Bits: TypeAlias = int  # A set of units as one integer: bit u is unit u.
+Bits: TypeAlias = int  # A set of units as one integer: bit u is set if unit u is in the set.
 
 Clause: TypeAlias = tuple[Bits, ...]
-"""The alternatives of a clause: sets of units that each satisfy it. Without alternatives it cannot be satisfied.
+"""A clause as its alternatives: sets of units, each of which satisfies it. Without alternatives it is unsatisfiable.
 
-A cover is logic, one clause for each abstract sentence (Hirao et al. 2004, TSC3, section 3.1.1). The normal form
+A cover satisfies one clause for each sentence of the abstract (Hirao et al. 2004, TSC3, section 3.1.1). The normal form
 separates alternatives of one unit from those of several; searches, SAT solvers and file formats need them together.
 """
 
 Clauses: TypeAlias = tuple[Clause, ...]
 
-_OFTEN: Final = 1000  # Steps of which each takes microseconds, between two questions whether to go on.
+_OFTEN: Final = 1000  # Steps of some microseconds between two checks of the deadline.
 
 
 def members(bits: Bits) -> Iterator[int]:
@@ -646,12 +645,12 @@ def support(clauses: Iterable[Iterable[Bits]]) -> Bits:
 
 
 def without(clauses: Iterable[Iterable[Bits]], units: Bits) -> Clauses:
-    """Return the clauses after removing `units`; a clause may have no alternative left."""
+    """Return the clauses without alternatives that contain any of `units`; a clause may have no alternative left."""
     return tuple([tuple([alternative for alternative in clause if not alternative & units]) for clause in clauses])
 
 
 def contains_one(candidate: Bits, known: Collection[Bits]) -> bool:
-    """Whether the candidate contains one of the known sets, tested by its subsets if these are fewer."""
+    """Return whether the candidate contains one of the known sets; if its subsets are fewer, each is looked up."""
     if isinstance(known, set) and 1 << candidate.bit_count() < len(known):
         subset = candidate
         while subset:
@@ -663,7 +662,7 @@ def contains_one(candidate: Bits, known: Collection[Bits]) -> bool:
 
 
 def canonical(clauses: Iterable[Iterable[Bits]], check: Callable[[], object] = NEVER.check) -> Clauses:
-    """Return the clauses in a fixed order, without alternatives that contain another alternative of the clause."""
+    """Return the clauses in a fixed order, without alternatives that contain another alternative of their clause."""
     minimal = []
     for clause in clauses:
         check()
@@ -676,7 +675,7 @@ def canonical(clauses: Iterable[Iterable[Bits]], check: Callable[[], object] = N
 
 
 def is_cover(instance: Coverage) -> bool:
-    """Whether an instance is a minimum cover: one copy of each feature is enough, no parents, no vetoes, no rows."""
+    """Return whether an instance is a minimum cover: one copy of each feature suffices; no parents, vetoes or rows."""
     return (
         instance.goal is Sense.MINIMIZE
         and bool((np.diff(instance.level_start) <= 2).all())
@@ -718,14 +717,14 @@ def clauses_of(instance: Coverage, check: Callable[[], object] = NEVER.check) ->
 def interchangeable(
     clauses: Clauses, lengths: Sequence[int], *, every: bool = False, check: Callable[[], object] = NEVER.check
 ) -> tuple[Clauses, dict[int, list[int]]]:
-    """Leave out units that others can replace, such as repeated sentences.
+    """Return the clauses without units that others can replace, such as repeated sentences, and classes of units.
 
-    Two units are interchangeable if swapping them changes no clause. Of a class of them, a minimum cover needs at most
-    as many as one alternative contains, and the shortest suffice.
+    Two units are interchangeable if swapping them changes no clause. Of a class of such units, a minimum cover needs at
+    most as many as one alternative contains, and the shortest ones suffice.
 
-    `lengths`: of all units. `every`: keep what determines all minimum covers: only one unit of a class may be needed,
-    and it has a length. The result lacks the alternatives with units left out. `classes`: with `every`, kept unit ->
-    all units, including itself, that it represents in minimum covers.
+    `lengths`: of all units. `every`: whether all minimum covers must be found from the result: only classes of which
+    one unit is needed, with a positive length, are then reduced. The classes, empty without `every`: kept unit -> all
+    units, including itself, that can stand for it in minimum covers.
     """
     classes: dict[int, list[int]] = {}
     while True:
@@ -744,7 +743,7 @@ def interchangeable(
 
 
 def _alike(clauses: Clauses, check: Callable[[], object]) -> Iterator[tuple[list[int], int]]:
-    """Yield the classes of two or more interchangeable units, and how many units of each an alternative contains."""
+    """Yield each class of two or more interchangeable units, and the most of them that an alternative contains."""
     held = [frozenset(clause) for clause in clauses]
     places: dict[int, list[tuple[int, Bits]]] = {}
     for index, clause in enumerate(held):
@@ -767,7 +766,7 @@ def _alike(clauses: Clauses, check: Callable[[], object]) -> Iterator[tuple[list
     for units in chain.from_iterable(candidates.values()):
         if len(units) > 1:
             together = sum([1 << unit for unit in units])
-            # What holds some of them has a counterpart, with the first among them.
+            # Each alternative with some of them has a counterpart with the first, so that these alternatives suffice.
             yield units, max([(alternative & together).bit_count() for _, alternative in places[units[0]]])
 
 
@@ -776,14 +775,14 @@ class Wcnf:
     """A cover as partial weighted MaxSAT; literals as in DIMACS files.
 
     Variable u + 1 means that unit u is chosen, and an alternative of several units is a variable that is true if and
-    only if all of its units are chosen. For the minimum, "only if" would suffice, but then one cover would be several
-    models. Hard clauses: each abstract sentence has an alternative. Soft clauses: a unit is not chosen, with its length
-    as weight.
+    only if all of its units are chosen. For the minimum, "only if" would suffice, but one cover would then have several
+    models. A hard clause says that a sentence of the abstract has an alternative; a soft clause says that a unit is not
+    chosen, with its length as weight.
     """
 
     units: int  # The first variables are the units.
     hard: list[list[int]]
-    # Unit clauses; the weights of those that do not hold add up to the length of the cover.
+    # Weight and literal of each soft clause; the weights of violated clauses sum to the length of the cover.
     soft: list[tuple[int, int]]
 
 
@@ -806,7 +805,7 @@ def wcnf_of(instance: Coverage) -> Wcnf:
 def wcnf_text(instance: Coverage, names: Sequence[object] = (), *, title: str = "") -> str:
     """Return the text of a WCNF file, in the format of the MaxSAT Evaluations since 2022.
 
-    `names`: the input's names of the units, written as comments. `title`: first comment.
+    `names`: the input's names of the units, written as comments. `title`: a comment in the first line.
 
     Examples
     --------
@@ -828,7 +827,7 @@ def wcnf_text(instance: Coverage, names: Sequence[object] = (), *, title: str = 
 
 
 def model_of(instance: Coverage, *, relaxed: bool = False) -> LinearModel:
-    """Return the program for solvers and bounds; in a cover, one unit represents all its equals."""
+    """Return the integer program of an instance; in a cover, without units that others can replace."""
     if not is_cover(instance):
         return coverage_model(instance, relaxed=relaxed)
     lengths = instance.lengths.tolist()
@@ -848,12 +847,12 @@ def cover_program(
                     sum over A containing u of m_iA <= x_u    for each clause i and unit u
 
     A clause needs only one alternative, so all of its alternatives that contain u share one row. One row for each
-    alternative would be correct too, but its relaxation is much weaker: halves of two alternatives would count as a
-    whole one. An alternative of one unit is that unit's column.
+    alternative would be correct too, but its relaxation would be much weaker: two alternatives of one half each would
+    satisfy a clause. An alternative of one unit is the column of this unit.
 
-    `clauses`: no alternative contains another of its clause (`canonical`). `units`: units of
-    the first columns, in order, at least those that occur. `lengths`: of all units. `model`: row i is clause i.
-    `links`: for each clause, unit -> its row; -1 for a single-unit alternative, which needs no row.
+    `clauses`: no alternative contains another of its clause (`canonical`). `units`: the units of the first columns, in
+    order, at least all that occur. `lengths`: of all units. Row i of the model is clause i. The second result has, for
+    each clause, unit -> its row; -1 for an alternative of a single unit, which needs no row.
     """
     column = {unit: place for place, unit in enumerate(units)}
     rows: list[int] = []

@@ -1,13 +1,13 @@
 r"""Proven bounds for varying denominators (precision, F1), and for sums and products of ratios.
 
-Dinkelbach 1967: with :math:`v(\lambda) = \max_x T(x) - \lambda D(x)` the best ratio is the :math:`\lambda` with
+Dinkelbach 1967: with :math:`v(\lambda) = \max_x T(x) - \lambda D(x)`, the best ratio is the :math:`\lambda` with
 :math:`v(\lambda) = 0`, and :math:`\lambda \leftarrow T(x)/D(x)` at the maximizer converges to it in a few rounds.
 
 Sums of ratios are bounded by prices (`optsum.program.sum_bound`); a product of powers is reduced to a sum by the
 weighted inequality of the arithmetic and the geometric mean, at an anchor (`anchored`). A harmonic mean is concave in
-its ratios, so it is below each of its tangents. A tangent is tight only for ratios proportional to those at its anchor,
-which holds approximately among selections of one size. So selections are divided into windows of the one varying
-denominator, each a side constraint.
+its ratios, so it is at most its tangent at any anchor. A tangent is tight only for ratios proportional to those at its
+anchor, which selections of one size satisfy approximately. So the range of the one varying denominator is divided into
+windows, and side constraints restrict the selections to a window.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ from optsum.program.sum_bound import SumBound
 from optsum.program.surrogate import DenominatorBox, Weighted, box_of, collapsed, programs, reaches
 from optsum.system.clock import NEVER, Deadline, Stopped
 
-_MANY = 64  # Ratios that are summed exactly.
+_MANY = 64  # Largest number of ratios whose sum is an exact fraction.
 
 _GRID = 10**6  # Bounds are multiples of 1 / _GRID, and rounds end when they gain less.
 
 
 _INT64_SAFE = 2**61
 
-MANY_JOINTS = 100  # From here on each program of an instance takes far longer than without its joints.
+MANY_JOINTS = 100  # Number of joints above which each program takes far longer than without them.
 
-_ROUNDS = 8  # Of Frank and Wolfe's method.
+_ROUNDS = 8  # Rounds of Frank and Wolfe's method.
 
-_CLIMBS = 2  # Of one ratio like a sum: the second at the denominators of what the first found.
+_CLIMBS = 2  # Climbs of one ratio that approximates a sum, the second at the denominators that the first found.
 
-_WINDOWS = 5  # So often windows of a harmonic mean are halved.
+_WINDOWS = 5  # Number of times that the window with the largest bound of a harmonic mean is halved.
 
 _REACH = 2.0**32  # Approximate size of coefficients: fine enough for the grid, small enough for a linear program.
 
@@ -50,8 +50,8 @@ _REACH = 2.0**32  # Approximate size of coefficients: fine enough for the grid, 
 def ratio_bound(instance: Coverage, start: Fraction | None = None, deadline: Deadline = NEVER) -> Fraction:
     """Return a bound of the ratio of every selection, proven in integers.
 
-    Newton's method on the relaxation finds the multiplier in floating point; the last relaxation's duals prove it
-    (`optsum.program.model.dual_bound`).
+    Newton's method on the relaxation, from `start` on, finds the bound in floating point; the multipliers of the last
+    relaxation prove it (`optsum.program.model.dual_bound`).
     """
     top, bottom = instance.constants.tolist()
     guess = Fraction(top, bottom) if bottom > 0 else Fraction(0)  # the empty selection, which may be the best
@@ -76,7 +76,7 @@ def ratio_bound(instance: Coverage, start: Fraction | None = None, deadline: Dea
         filled = relaxation.columns[model.columns - len(steps) :] * steps
         counted = filled[instance.plain.slot[feature] == 1].sum()
         below = float(instance.constants[1] + instance.mass[1] @ units + counted)
-        # q T - p D at the maximizer, divided by q D, is how far its ratio lies above p / q.
+        # The ratio of the maximizer exceeds p / q by q T - p D, divided by q D.
         value = float(model.objective @ relaxation.columns) + model.offset
         step = value / (guess.denominator * below) if below > 0 else float(surplus)
         following = Fraction(int(np.ceil((float(guess) + step) * _GRID)), _GRID)
@@ -101,7 +101,7 @@ def value_bound(instance: Coverage, deadline: Deadline = NEVER) -> Fraction:
     bound = combined_bound(instance, alone, deadline)
     if instance.combination.turns or not bound:
         return bound
-    # The geometric mean is at most the arithmetic one, for any anchor.
+    # With ratios scaled by any anchor, the geometric mean is at most the arithmetic mean.
     anchor = relaxed_anchor(instance, deadline) or [float(bound) for bound in alone]
     rounded = [Fraction(max(1, ceil(ratio * _GRID)), _GRID) for ratio in anchor]
     scaled = [weight / ratio / total for weight, ratio in zip(weights, rounded, strict=True)]
@@ -112,7 +112,7 @@ def value_bound(instance: Coverage, deadline: Deadline = NEVER) -> Fraction:
 
 
 def alone_bounds(instance: Coverage, deadline: Deadline) -> list[Fraction]:
-    """Return a bound of each ratio; many joints are bounded as if their first units were enough."""
+    """Return a bound of each ratio by itself; for speed, many joints are taken to need only their first units."""
     if len(instance.joints) > MANY_JOINTS and (instance.constants[1::2] > 0).all():
         instance = _without_joints(instance)
     most = reaches(instance)
@@ -120,9 +120,9 @@ def alone_bounds(instance: Coverage, deadline: Deadline) -> list[Fraction]:
 
 
 def _without_joints(instance: Coverage) -> Coverage:
-    """Return an instance of the same selections, with no lower values, whose joints belong to their first units."""
+    """Return an instance of the same selections, with no lower values, whose joints need only their first units."""
     odd = instance.slot % 2 == 1
-    added = [joint for joint in instance.joints if not odd[joint.feature]]  # a smaller denominator is no lower value
+    added = [joint for joint in instance.joints if not odd[joint.feature]]  # those of denominators only lower values
     held = np.repeat(np.arange(instance.size), np.diff(instance.unit_start))
     units = np.concatenate([held, np.array([joint.needs[0] for joint in added], np.int64)])
     features = np.concatenate([instance.unit_feature, np.array([joint.feature for joint in added], np.int64)])
@@ -144,7 +144,7 @@ def combined_bound(instance: Coverage, alone: Sequence[Fraction], deadline: Dead
 
 
 def weighted_sum(weights: Iterable[Fraction | int], values: Sequence[Fraction]) -> Fraction:
-    """Return a weighted sum, rounded up for many terms, whose denominator could have thousands of digits."""
+    """Return a weighted sum; with many terms, it is rounded up, because its denominator might have too many digits."""
     products = [Fraction(weight) * value for weight, value in zip(weights, values, strict=True)]
     if len(values) <= _MANY:
         return sum(products, Fraction(0))
@@ -159,18 +159,18 @@ def harmonic_bound(instance: Coverage, alone: Sequence[Fraction], deadline: Dead
         return trivial
     which = varying(instance)
     if any(constant == 0 for h, constant in enumerate(instance.constants[1::2].tolist()) if h != which):
-        return trivial  # nothing is a share of nothing
+        return trivial  # that ratio is always 0, and has no tangent
     if which is None:
         return min(trivial, _tangent_bound(instance, alone, None, trivial, deadline))
     most = most_of(instance, which)
     windows = [(trivial, least_of(instance, which), most)]
     for _ in range(_WINDOWS):
         bound, low, high = windows[-1]
-        if low >= high or deadline.passed:  # high is 0 where no unit of the denominator fits
+        if low >= high or deadline.passed:  # high is 0 if no unit that adds to the denominator fits
             break
         windows.pop()
         for first, last in ((low, (low + high) // 2), ((low + high) // 2 + 1, high)):
-            share = sqrt(last / most)  # constant denominators: such ratios grow about as the root of a selection
+            share = sqrt(last / most)  # other ratios grow about as the square root of the size of a selection
             anchor = [ratio if h == which else ratio * Fraction(share) for h, ratio in enumerate(alone)]
             found = _tangent_bound(instance, anchor, (which, first, last), bound, deadline)
             windows.append((min(bound, found), first, last))
@@ -199,8 +199,8 @@ def _box_bound(
 ) -> Fraction:
     """Return the largest bound of the programs of a box, but at least `start`.
 
-    It is `known`, a bound of all selections, if the programs give none: with totals near the limit of 64 bits, all
-    multipliers of denominators may be rounded to 0, or sums of totals may be too large.
+    If the programs give no bound, the result is `known`, a bound of all selections: with totals near the limit of 64
+    bits, all multipliers of denominators may be rounded to 0, or sums of totals may be too large.
     """
     most, found = reaches(instance), start
     for tops, bottoms in programs(instance, box, wish, largest=_REACH, check=deadline.check):
@@ -214,7 +214,7 @@ def _box_bound(
 def _alone(instance: Coverage, h: int, most: Sequence[int], deadline: Deadline) -> Fraction:
     feeds = instance.slot == 2 * h + 1
     several = bool((np.diff(instance.level_start)[feeds] != 2).any())
-    # Without the part that `collapsed` leaves out, a denominator may be 0, and the ratio is 0 then.
+    # Without the part that `collapsed` leaves out, a denominator may be 0, and its ratio would count as 0.
     left_out = several or any(feeds[joint.feature] for joint in instance.joints)
     if not affordable(instance, deadline) or (left_out and int(instance.constants[2 * h + 1]) <= 0):
         return trivial_bound(instance, h, most, quick=deadline.passed)
@@ -223,14 +223,14 @@ def _alone(instance: Coverage, h: int, most: Sequence[int], deadline: Deadline) 
 
 
 def only(instance: Coverage, h: int) -> Coverage:
-    """Return an instance with one of the ratios."""
+    """Return an instance whose value is ratio h alone."""
     return collapsed(instance, *[[int(ratio == h) for ratio in range(instance.ratios)]] * 2)
 
 
 def greedy_units(instance: Coverage, deadline: Deadline = NEVER) -> tuple[int, ...]:
     """Return a greedy selection; no units if none is found by the deadline.
 
-    Where the values of a sum of ratios do not fit 64 bits, it is that of one ratio like the sum, without joints.
+    If values of a sum of ratios do not fit 64 bits, one ratio that approximates the sum is climbed, without joints.
     """
     climbed = climb(instance, deadline)
     if climbed is not None or not instance.combination.adds or not (instance.constants[1::2] > 0).all():
@@ -239,7 +239,7 @@ def greedy_units(instance: Coverage, deadline: Deadline = NEVER) -> tuple[int, .
     weights = tuple(Fraction(weight) for weight in instance.weights)
     best = Fraction(-1)
     units: tuple[int, ...] = ()
-    # First as if a selection were about twice as long as a reference.
+    # The first denominators are those of a selection about twice as long as a reference.
     bottoms = [constant + 2 * int(instance.constants[1::2].mean()) for constant in instance.constants[1::2].tolist()]
     for _ in range(_CLIMBS):
         here = DenominatorBox(tuple(bottoms), (-1,) * len(bottoms), (), ())
@@ -265,7 +265,7 @@ def _rounded(ratio: Fraction) -> Fraction:
 
 
 def single_bound(instance: Coverage, start: Fraction | None = None, deadline: Deadline = NEVER) -> Fraction:
-    """Return a bound of one ratio of any kind."""
+    """Return a bound of the ratio of an instance with one ratio of any kind."""
     if not affordable(instance, deadline):
         return trivial_bound(instance)
     if instance.constant_denominator:
@@ -284,12 +284,12 @@ def single_bound(instance: Coverage, start: Fraction | None = None, deadline: De
 def trivial_bound(
     instance: Coverage, h: int = 0, most: Sequence[int] | None = None, *, quick: bool = False
 ) -> Fraction:
-    """Return a quick bound of a ratio.
+    """Return a quick bound of ratio h.
 
     It is the largest possible numerator, R, divided by the smallest possible denominator. If each unit adds to the
-    numerator at most q times as much as to the denominator, a selection that adds s to the denominator has at most
-    min(R, q s) / (c + s); this is skipped if `quick`. `most`: the `reaches` of the instance, for callers with many
-    ratios.
+    numerator at most q times as much as to the denominator, whose constant is c, a selection that adds s to the
+    denominator has a ratio of at most min(R, q s) / (c + s); `quick` skips this. `most`: `reaches` of the instance, if
+    known.
     """
     top, bottom = instance.constants[2 * h : 2 * h + 2].tolist()
     reach = (reaches(instance) if most is None else most)[2 * h]
@@ -322,9 +322,9 @@ def sum_bound(
     known: Fraction,
     deadline: Deadline,
 ) -> Fraction:
-    """Return a bound of the weighted sum of the ratios, at most `known` and at least `enough`.
+    """Return a bound of the weighted sum of the ratios, at most `known`; it need not fall below `enough`.
 
-    `totals`: those of a good selection. A sum with a denominator that may be 0 has no other bound than `known`.
+    `totals`: those of a good selection. If a denominator may be 0, the result is `known`.
     """
     if not (instance.constants[1::2] > 0).all() or not affordable(instance, deadline):
         return known
@@ -336,19 +336,18 @@ def _least_denominator(instance: Coverage, h: int = 0) -> int:
     return max(1, int(instance.constants[2 * h + 1]) + int(instance.mass[2 * h + 1].min(initial=0)))
 
 
-_STEPS: Final = 2_000  # Approximate width of windows, and largest weight of side constraints.
+_STEPS: Final = 2_000  # Approximate largest limit of the side constraints of windows, after scaling.
 
 
 def anchored(instance: Coverage, power: Fraction, anchor: Sequence[float]) -> Weighted:
-    r"""Return an inequality (`Weighted`) for all selections with a geometric or harmonic mean >= `power` > 0.
+    r"""Return an inequality that all selections with a harmonic mean, or a product of powers, >= `power` > 0 satisfy.
 
-    A harmonic mean H is concave, so it is below its tangents: :math:`H(y) \ge V` implies, for any r > 0 and with W the
-    sum of the weights, :math:`\sum_h (w_h / r_h^2) \, y_h \ge V (\sum_h w_h / r_h)^2 / W`. For a product, by the
-    weighted inequality of the arithmetic and the geometric mean at an anchor r > 0, :math:`\prod_h y_h^{w_h} \ge P`
-    implies :math:`\sum_h w_h y_h / r_h \ge W (P / \prod_h r_h^{w_h})^{1 / W}` with W the sum of the weights; rounded
-    down.
+    Let r > 0 be the anchor, and W the sum of the weights. A harmonic mean H is concave, so it is at most its tangent:
+    :math:`H(y) \ge V` implies :math:`\sum_h (w_h / r_h^2) \, y_h \ge V (\sum_h w_h / r_h)^2 / W`. For a product, by the
+    weighted inequality of the arithmetic and the geometric mean, :math:`\prod_h y_h^{w_h} \ge P` implies
+    :math:`\sum_h w_h y_h / r_h \ge W (P / \prod_h r_h^{w_h})^{1 / W}`; the right side is rounded down.
 
-    `anchor`: one positive number for each ratio, the values at the tangent point.
+    `anchor`: one positive number for each ratio, the ratios at the tangent point.
     """
     total = sum(instance.weights)
     typical = tuple(r * max(int(instance.constants[2 * h + 1]), 1) for h, r in enumerate(anchor))
@@ -360,7 +359,7 @@ def anchored(instance: Coverage, power: Fraction, anchor: Sequence[float]) -> We
     rounded = [Fraction(r) for r in anchor]
     logs = log(power.numerator) - log(power.denominator)
     logs -= sum(w * log(r) for w, r in zip(instance.weights, anchor, strict=True))
-    # Logarithms are exact to 1e-15 of their size; their sum is divided by the summed weights.
+    # Logarithms have a relative error of about 1e-15; their sum is divided by the summed weights.
     slack = 1e-12 * (1.0 + abs(log(power.numerator)) + abs(log(power.denominator)) + total * 50.0) / total
     value = Fraction(total * exp(logs / total - slack)) * (1 - Fraction(1, 10**12))
     weights = tuple(Fraction(w) / r for w, r in zip(instance.weights, rounded, strict=True))
@@ -368,9 +367,9 @@ def anchored(instance: Coverage, power: Fraction, anchor: Sequence[float]) -> We
 
 
 def relaxed_anchor(instance: Coverage, deadline: Deadline = NEVER) -> list[float]:
-    """Return ratios near the largest product of their powers in the linear relaxation.
+    """Return ratios that nearly maximize the product of their powers in the linear relaxation, as the best anchor.
 
-    The tangent there is the best one. The method is Frank and Wolfe's, with a line search.
+    The method is Frank and Wolfe's, with a line search.
 
     The result is empty if denominators vary or are 0, or if the relaxation has no optimum before the deadline.
     """
@@ -400,7 +399,7 @@ def relaxed_anchor(instance: Coverage, deadline: Deadline = NEVER) -> list[float
 
 
 def _relaxed_tops(instance: Coverage, tops: Sequence[int], deadline: Deadline) -> NDArray[np.float64] | None:
-    """Return the numerators at the optimum of the relaxation of a weighted sum of them."""
+    """Return the numerators that maximize their sum with the weights `tops` in the relaxation; None if unsolved."""
     if not affordable(instance, deadline):
         return None
     single = collapsed(instance, tops, [0] * instance.ratios)
@@ -418,44 +417,44 @@ def _relaxed_tops(instance: Coverage, tops: Sequence[int], deadline: Deadline) -
 
 def one_varies(instance: Coverage) -> bool:
     """Return whether all denominators are constant, except at most one that is a sum over the units."""
-    if isinstance(instance, Facility):  # without arrays of all levels, which are many
+    if isinstance(instance, Facility):  # without building the large arrays of all levels
         return True
     return int(instance.mass[1::2].any(axis=1).sum()) <= 1 and not (instance.slot % 2 == 1).any()
 
 
 def varying(instance: Coverage) -> int | None:
-    """Return the ratio whose denominator varies; None if there is none."""
+    """Return the number of the ratio whose denominator varies; None if there is none."""
     found = np.flatnonzero(instance.mass[1::2].any(axis=1)).tolist()
     return int(found[0]) if found else None
 
 
 def least_of(instance: Coverage, which: int) -> int:
-    """Return the smallest nonzero value of the denominator `which`."""
+    """Return the smallest nonzero value of the denominator of ratio `which`."""
     constant, mass = int(instance.constants[2 * which + 1]), instance.mass[2 * which + 1]
     return constant or int(mass[mass > 0].min())
 
 
 def most_of(instance: Coverage, which: int) -> int:
-    """Return a limit of the denominator `which` for selections that are not too long."""
+    """Return an upper limit of the denominator of ratio `which` for selections within the maximum length."""
     units = list(zip(instance.mass[2 * which + 1].tolist(), instance.lengths.tolist(), strict=True))
     units.sort(key=lambda unit: (unit[1] > 0, -Fraction(unit[0], unit[1] or 1)))
     found, left = int(instance.constants[2 * which + 1]), int(instance.max_length)
     for added, length in units:
-        if length > left:  # as much of it as fits
+        if length > left:  # the last unit counts by the part that fits
             return found + int(added * left // length)
         found, left = found + added, left - length
     return found
 
 
 def restricted(instance: Coverage, which: int, low: int, high: int) -> Coverage:
-    """Return an instance with all selections whose denominator `which` is within limits, and few others."""
+    """Return an instance with all selections whose denominator of ratio `which` is within limits, and few others."""
     mass, shift = instance.mass[2 * which + 1], int(instance.constants[2 * which + 1])
     low, high = max(0, low - shift), high - shift
     units = np.flatnonzero(mass)
     numbers = mass[units]
     common = gcd(*numbers.tolist())
     step = common * -(-high // (common * _STEPS)) or common
-    above, below = -(-numbers // step), numbers // step  # rounded so that none within the limits is lost
+    above, below = -(-numbers // step), numbers // step  # rounded so that no selection within the limits is lost
     rows = []
     if low:
         rows.append(Row(tuple(units.tolist()), tuple(above.tolist()), low=-(-low // step)))
@@ -466,7 +465,7 @@ def restricted(instance: Coverage, which: int, low: int, high: int) -> Coverage:
 
 
 def window_box(instance: Coverage, which: int, low: int, high: int) -> DenominatorBox:
-    """Return the box of denominators of a window."""
+    """Return the box in which only the denominator of ratio `which` varies, from `low` to `high`."""
     constants = tuple(int(constant) for constant in instance.constants[1::2])
     part = tuple(0 if h == which else -1 for h in range(instance.ratios))
     return DenominatorBox(constants, part, (float(low - constants[which]),), (float(high - constants[which]),))

@@ -1,15 +1,16 @@
 r"""Bounds of sums of ratios by prices of copies, which a subgradient method finds.
 
-A linear program ``a T - V b D`` of a corner of a box (`optsum.program.surrogate`) has, with a price y_f >= 0 for each
-feature and any prices v_r of rows over the units ``low_r <= A_r <= high_r``, for every selection S
+Consider the linear program ``a T - V b D >= 0`` of a corner of a box (`optsum.program.surrogate`), a price y_f >= 0 of
+a copy of each feature, and any prices v_r of rows over the units ``low_r <= A_r <= high_r``. For every selection S
 
     a T - V b D <= sum_f max over c of (gains_f(c) - y_f c) + sum_r max(v_r low_r, v_r high_r) - V E
                    + sum over S of (mass_i + y . copies_i + the largest y . copies of a seam after i - v . A_i - V e_i),
 
-where E and e are the parts of ``b D``. The smallest V for which the right side is at most 0 is a convex function of the
-prices. Prices of a part of a box are near those of the box. Features that occur equally in the same units are one, with
-the gains of all ratios; features that occur once have a known price. Parents, and seams that exclude one another for
-other reasons, are left out. What is found in floating point is proven in integers.
+where ``b D`` is E plus the e_i of the units i in S. The smallest V for which the right side is at most 0 is a bound,
+and a convex function of the prices. The search in the halves of a box starts from the prices of the box. Features with
+the same occurrences are merged, with the gains of all ratios; a feature that occurs once has a fixed price. Parents are
+ignored, and so are conflicts of seams, except that each unit has at most one seam after it. Prices are found in
+floating point, and the bound is then proven in integers.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -49,19 +50,19 @@ _REACH: Final = 2.0**32  # Approximate size of a program's coefficients.
 
 _INT64_SAFE: Final = 2.0**61
 
-_NARROW: Final = 5e-4  # Excess of the programs of a box that is not halved any more.
+_NARROW: Final = 5e-4  # Relative excess (`surrogate.excess`) at or below which a box is not halved.
 
-_LOOKS: Final = 150  # At boxes, at most: with several coordinates there are very many narrow ones.
+_LOOKS: Final = 150  # Largest number of boxes that are examined; with several coordinates there are very many.
 
-_STEPS: Final = 60  # Of the subgradient method, between two looks at the clock.
+_STEPS: Final = 60  # Steps of the subgradient method between two checks of the deadline.
 
-_LEAST_GAIN: Final = 1e-3  # A bound that such a number of steps improves by less is as good as it gets.
+_LEAST_GAIN: Final = 1e-3  # Relative improvement by these steps, below which no more steps are made.
 
 _NEWTON: Final = 100  # Steps of Newton's method, which ends much earlier unless rounding errors let it alternate.
 
-_CELLS: Final = 100_000  # Side constraints times units, from which on the bound is without them.
+_CELLS: Final = 100_000  # Largest number of side constraints times units with which the bound considers them.
 
-_ROW_STEP: Final = 10.0  # Of the price of a row, relative to that of a copy and to the size of the row.
+_ROW_STEP: Final = 10.0  # Step of a row's price, relative to that of a copy's price and to the norm of the row.
 
 
 class Copies(NamedTuple):
@@ -71,21 +72,21 @@ class Copies(NamedTuple):
     start: IntArray
     feature: IntArray
     copies: IntArray
-    # seam_start, seam_feature, seam_copies: the same for the occurrences of several units.
+    # seam_start, seam_feature, seam_copies: the same for seams, which here are all occurrences of several units.
     seam_start: IntArray
     seam_feature: IntArray
     seam_copies: IntArray
-    # first, lone: (seams,): the unit that gains it, -1 if it needs none; whether others of the unit do not exclude it.
+    # first, lone: (seams,): the first unit, or -1; whether it counts beside other seams of the unit, not instead.
     first: IntArray
     lone: NDArray[np.bool_]
-    step_start: IntArray  # (features + 1,): the steps of each feature's gains.
+    step_start: IntArray  # (features + 1,): where the steps of each feature's gains begin.
     most: IntArray  # (features,): copies in all units and seams.
     rows: IntArray  # (rows, units): coefficients
 
 
 @njit(cache=True)
 def _profits(copies, gains, price, row_price, mass, count, profit, choice):
-    """Return the first sum; fill the copies that count for it, and each unit's part of the last one, but for V."""
+    """Return the sum over f of the module's text; fill `count` (its c), `profit` (terms of i, without V), `choice`."""
     start, feature, copy, seam_start, seam_feature, seam_copy, first, lone, step_start, most, rows = copies
     slack = gains[:1].sum() * 0
     for f in range(len(price)):
@@ -138,7 +139,7 @@ def _descend(copies, gains, price, least, largest, row_price, row_low, row_high,
         fixed = _profits(copies, gains, price, row_price, mass, count, profit, choice) + base[0]
         for r in range(size):
             fixed += row_price[r] * (row_high[r] if row_price[r] >= 0.0 else row_low[r])
-        for _newton in range(_NEWTON):  # the units that pay for themselves under V
+        for _newton in range(_NEWTON):  # V from the units whose term is positive
             top, bottom = fixed, base[1]
             for i in range(n):
                 if profit[i] > found * added[i]:
@@ -206,9 +207,9 @@ def _descend(copies, gains, price, least, largest, row_price, row_low, row_high,
 
 @dataclass
 class _Corner:
-    """Prices at a corner of a box, and the bound that they give."""
+    """Prices at a corner of a box, and the bound that they prove."""
 
-    shares: NDArray[np.float64]  # prices of features, as shares of their first gains
+    shares: NDArray[np.float64]  # Prices of features, divided by their first gains.
     rows: NDArray[np.float64]
     bound: Fraction | None = None
     scale: float = 1.0
@@ -224,7 +225,7 @@ class _Part:
 class SumBound:
     """The search for a bound of a weighted sum of an instance's ratios, whose denominators are above 0.
 
-    `typical`: numerators of good selections, about. `enough`: a number that the bound need not fall below.
+    `typical`: approximate numerators of good selections. `enough`: the bound need not fall below this value.
     """
 
     def __init__(
@@ -241,7 +242,7 @@ class SumBound:
         merged = merged_features(instance.changed(joints=()), group)
         width = np.diff(merged.level_start) - 1
         steps = np.append(0, np.cumsum(width))
-        # What each step of a merged feature adds to each numerator.
+        # The amount that each step of a merged feature adds to each numerator.
         self._gains = np.zeros((int(steps[-1]), instance.ratios), np.int64)
         rise, of = steps_of(instance)
         at = steps[group[of]] + np.arange(len(of)) - np.searchsorted(of, of)
@@ -253,13 +254,13 @@ class SumBound:
         self._few = few, steps[few] + self._copies.most[few] - 1
 
     def _rows_of(self, box: DenominatorBox) -> tuple[IntArray, IntArray]:
-        """Return rows over the units, and the limits of each."""
+        """Return the rows over the units (rows, units) for a box, and the limits of each (rows, 2)."""
         instance = self._instance
         rows, limits = [], []
         for number in range(0 if box.quotient else 1 if box.outlines else len(box.low)):
             bottom = 2 * box.part.index(number) + 1
             rows.append(instance.mass[bottom])
-            # What features add to a denominator is in the box, but not in the row.
+            # The amount that features add to a denominator is part of the box, but not of the row.
             low = 0.0 if (instance.slot == bottom).any() else box.low[number]
             limits.append((floor(low), ceil(box.high[number])))
         if instance.min_length > 0 or instance.max_length < int(instance.lengths.sum()):
@@ -274,7 +275,7 @@ class SumBound:
         return found, np.array(limits, np.int64).reshape(len(rows), 2)
 
     def below(self, known: Fraction, deadline: Deadline) -> Fraction:
-        """Return a bound that is at most `known`, which is one, as good as can be had by the deadline."""
+        """Return the best bound that is found by the deadline, at most `known`, which is a bound."""
         corners = [_Corner(np.full(len(self._copies.most), 0.5), np.zeros(len(self._copies.rows)))]
         parts = [(-known, 0, _Part(self._whole, corners))]
         number = 0
@@ -293,7 +294,7 @@ class SumBound:
         return min(known, max([self._enough, *(-bound for bound, _, _ in parts)]))
 
     def _looked_at(self, bound: Fraction, part: _Part, deadline: Deadline) -> Sequence[tuple[Fraction, _Part]]:
-        """Return what is left of a part, with bounds."""
+        """Return the parts that replace a part, with bounds: none if `enough` is a bound, its halves, or itself."""
         corners = []
         found = programs(self._instance, part.box, self._wish, largest=_REACH, check=deadline.check)
         for number, (tops, bottoms) in enumerate(found):
@@ -314,7 +315,7 @@ class SumBound:
         return [(less, _Part(part.box, corners, done=slow))]
 
     def _descended(self, tops: Sequence[int], bottoms: Sequence[int], box: DenominatorBox, begun: _Corner) -> _Corner:
-        """Return better prices of a corner's program; without a bound if it does not fit 64 bits."""
+        """Return better prices of a corner's program, with the bound that they prove, if its numbers fit 64 bits."""
         instance, most = self._instance, self._most
         if max(sum(map(mul, tops, most[0::2])), sum(map(mul, bottoms, most[1::2]))) >= _INT64_SAFE:
             return replace(begun, bound=None)
@@ -362,7 +363,7 @@ class SumBound:
         linear: IntArray,
         base: Sequence[int],
     ) -> bool:
-        """Return whether prices prove in integers that no selection is worth more than a value."""
+        """Return whether prices prove in integers that no selection in the program has more than `value`."""
         copies, times = self._copies, int(value * self._grid)
         sums = float(price @ copies.most) + float(
             np.abs(row_price) @ np.abs(copies.rows.astype(np.float64)).sum(axis=1)
@@ -384,10 +385,10 @@ class SumBound:
 
 def _copies_of(instance: Coverage, merged: Coverage, group: IntArray, rows: IntArray) -> Copies:
     width = np.diff(merged.level_start) - 1
-    leads = np.zeros(len(group), np.bool_)  # the first feature of each group speaks for it
+    leads = np.zeros(len(group), np.bool_)  # whether a feature is the first of its group, which represents it
     leads[np.unique(group, return_index=True)[1]] = True
     seams: dict[tuple[int, ...], dict[int, int]] = {}
-    found: list[tuple[int, bool, tuple[tuple[int, int], ...]]] = []  # unit, whether alone, features and copies
+    found: list[tuple[int, bool, tuple[tuple[int, int], ...]]] = []  # first unit, `lone`, features and copies
     fed = np.array([joint.feature for joint in instance.joints], np.int64)
     for joint, counts, feature in zip(instance.joints, leads[fed].tolist(), group[fed].tolist(), strict=True):
         if counts and joint.seam:
@@ -395,7 +396,7 @@ def _copies_of(instance: Coverage, merged: Coverage, group: IntArray, rows: IntA
             held[feature] = held.get(feature, 0) + joint.count
         elif counts:
             found.append((joint.needs[0] if joint.needs else -1, True, ((feature, joint.count),)))
-    # A unit has one seam, so those after it with the same copies are one.
+    # Only one seam after a unit counts, so seams with the same unit and copies are merged.
     found += {(needs[0], False, tuple(sorted(held.items()))): None for needs, held in seams.items()}
     most: dict[tuple[int, int], int] = {}
     for number, (unit, lone, parts) in enumerate(found):

@@ -1,4 +1,4 @@
-r"""Linear programs that contain all good selections, to bound sums and products of ratios.
+r"""Linear programs that contain all selections of at least a given value, to bound sums and products of ratios.
 
 A selection is worth at least V if :math:`\sum_h w_h T_h / D_h \ge V`. Multiplied by any positive linear function
 :math:`E = \sum_h e_h D_h` of its denominators, that is
@@ -6,16 +6,15 @@ A selection is worth at least V if :math:`\sum_h w_h T_h / D_h \ge V`. Multiplie
 .. math:: \sum_h w_h \, T_h \, \kappa_h(D) \ge V \, E(D), \qquad \kappa_h(D) = E(D) / D_h.
 
 On the plane E = 1 each :math:`\kappa_h` is convex, and the :math:`T_h` are not negative, so the left side is convex
-too. Let denominators lie in the cone of some *corners* v. Then at one corner the left side, with the constants
-:math:`\kappa_h(v)` instead of :math:`\kappa_h(D)`, is at least as large: a linear program in T and D for each corner,
-and every selection worth at least V is feasible in one of them. With one ratio, or with constant denominators, there is
-one corner and the program is exact. Otherwise the error of a program is of second order in the width of the cone, if E
-is chosen so that the left side has its minimum in the middle, :math:`e_h = w_h T_h / D_h^2` for typical T; so few and
-narrow *boxes* suffice.
+too. If all denominators lie in the cone of some *corners* v, the left side is at least as large at one corner, that is,
+with the constants :math:`\kappa_h(v)` instead of :math:`\kappa_h(D)`. So there is a linear program in T and D for each
+corner, and every selection worth at least V is feasible in one of them. With one ratio, or with constant denominators,
+there is one corner and the program is exact. Otherwise the error of a program is of second order in the width of the
+cone, if E is chosen so that the left side has its minimum in the middle, :math:`e_h = w_h T_h / D_h^2` for typical T;
+so a few narrow *boxes* of denominators suffice.
 
 Coefficients are integers, rounded so that no selection is lost; floating point only affects how tight the programs are.
-
-A geometric mean is at most an arithmetic one, whose programs are used (`optsum.program.ratio_bound`).
+For a geometric mean, the programs of an arithmetic mean above it are used (`optsum.program.ratio_bound`).
 """
 
 from __future__ import annotations
@@ -33,28 +32,28 @@ from numpy.typing import NDArray
 from optsum.coverage.instance import NO_LIMIT, Combination, Coverage, Facility, IntArray, combined, pack
 from optsum.system.clock import NEVER
 
-_LARGEST_TABLE: Final = 10**6  # Units by lengths: tables that keep a minimum may be so large.
+_LARGEST_TABLE: Final = 10**6  # Largest size (units times lengths) of tables of searches with a minimum length.
 
 
-Corner: TypeAlias = tuple[Fraction, ...]  # A direction of the denominators, one positive number a ratio.
+Corner: TypeAlias = tuple[Fraction, ...]  # A direction of the denominators: a positive number for each ratio.
 
 
 @dataclass(frozen=True, eq=False)
 class Outline:
-    """A polyline from the origin, whose points have different x."""
+    """A polyline from the origin, whose points have increasing x."""
 
     # x, y: (points,)
     x: NDArray[np.float64]
     y: NDArray[np.float64]
 
     def slope(self, x: float) -> float:
-        """Return the height at x divided by x; at 0 the slope of the first line."""
+        """Return y / x at x; at 0, the slope of the first segment."""
         at = max(x, float(self.x[1]))
         return float(np.interp(at, self.x, self.y)) / at
 
 
 def outlines_of(added: NDArray[np.float64]) -> tuple[tuple[Outline, Outline], ...]:
-    """Return, for each coordinate but the first, its lower and upper curve over the first, among selections."""
+    """Return the lowest and the highest sums of each coordinate but the first, as curves over sums of the first."""
     first, *others = added
     ways = [(other, np.argsort(other / first, kind="stable")) for other in others]
 
@@ -66,17 +65,17 @@ def outlines_of(added: NDArray[np.float64]) -> tuple[tuple[Outline, Outline], ..
 
 @dataclass(frozen=True)
 class DenominatorBox:
-    """Denominators ``constants[h] + (the coordinate of part[h], or 0)``, or denominators with a given quotient."""
+    """Denominators ``constants[h] + coordinate[part[h]]`` with a range of each coordinate, or a range of a quotient."""
 
-    constants: tuple[int, ...]  # one integer a ratio
-    part: tuple[int, ...]  # one number a ratio: which coordinate varies it; -1 for none.
-    # low, high: one number a coordinate
+    constants: tuple[int, ...]  # One for each ratio.
+    part: tuple[int, ...]  # For each ratio, the coordinate that is added to its constant; -1 for none.
+    # low, high: the range of each coordinate.
     low: tuple[float, ...]
     high: tuple[float, ...]
-    # There are two ratios, and the only coordinate is the second denominator divided by the first.
+    # If true, there are two ratios, and the only coordinate is the second denominator divided by the first.
     quotient: bool = False
-    # Where there are any, those coordinates are divided by the first. What a selection has of a coordinate lies between
-    # the two curves over what it has of the first: one convex, one concave, both from the origin.
+    # If not empty, all coordinates but the first are given as quotients by the first. Undivided, they lie between two
+    # curves over the first, one pair for each: a convex and a concave curve, both from the origin.
     outlines: tuple[tuple[Outline, Outline], ...] = ()
 
     def _at(self, point: Sequence[float]) -> Corner:
@@ -91,10 +90,10 @@ class DenominatorBox:
         )
 
     def sloped(self) -> DenominatorBox:
-        """Return the box with slopes restricted to those of selections from its lowest first coordinate on."""
+        """Return the box with quotients limited to those of selections with at least its lowest first coordinate."""
         low, high = list(self.low), list(self.high)
         for number, (under, over) in enumerate(self.outlines, 1):
-            # From the origin the slope of a convex curve grows, and that of a concave one falls.
+            # With larger x, y / x grows on a convex curve from the origin, and falls on a concave one.
             low[number] = max(low[number], under.slope(low[0]) * (1 - 1e-12))
             high[number] = max(low[number], min(high[number], over.slope(low[0]) * (1 + 1e-12)))
         return replace(self, low=tuple(low), high=tuple(high))
@@ -120,7 +119,7 @@ class DenominatorBox:
         return self._at([self._between(coordinate) for coordinate in range(len(self.low))])
 
     def halves(self) -> tuple[DenominatorBox, DenominatorBox] | None:
-        """Split the widest coordinate; None if none can be split."""
+        """Return the halves of the box along its widest coordinate; None if all are too narrow."""
         best, widest = -1, 1e-9
         for coordinate, (low, high) in enumerate(zip(self.low, self.high, strict=True)):
             shift = self._shift(coordinate)
@@ -139,24 +138,24 @@ class DenominatorBox:
 class Weighted:
     """The inequality ``sum of weights[h] T_h / D_h >= value`` over the given ratios."""
 
-    ratios: tuple[int, ...]  # numbers of the ratios; the others count nothing
-    weights: tuple[Fraction, ...]  # one positive number for each of them
+    ratios: tuple[int, ...]  # Numbers of the ratios; others count nothing.
+    weights: tuple[Fraction, ...]  # A positive number for each of these ratios.
     value: Fraction
-    # one positive number for each of them: numerators as they are near the optimum: they decide how good the programs
-    # are, never whether they hold.
+    # A positive numerator for each of these ratios, as near the optimum: it affects how tight the programs are, never
+    # whether they are valid.
     typical: tuple[float, ...]
 
 
 def wish_of(instance: Coverage, ratios: Sequence[int], value: Fraction, totals: Sequence[int]) -> Weighted:
-    """Return the inequality for a mean of some ratios of at least a value; `totals`: those of a good selection."""
+    """Return the inequality "the mean of some ratios is at least `value`"; `totals`: those of a good selection."""
     weights = tuple(Fraction(instance.weights[h]) for h in ratios)
     typical = tuple(max(float(totals[2 * h]), 0.5) for h in ratios)
     return Weighted(tuple(ratios), weights, value * sum(instance.weights), typical)
 
 
 def reaches(instance: Coverage) -> list[int]:
-    """Return the largest possible value of each total with every unit, including joints."""
-    if isinstance(instance, Facility):  # without arrays of all levels, which are many
+    """Return an upper limit of each total: its constant, all masses, and the full gains of all its features."""
+    if isinstance(instance, Facility):  # without building the large arrays of all levels
         top = int((instance.similar.max(axis=1, initial=0) * instance.importance).sum())
         return [top, int(instance.constants[1]), *map(int, instance.own.sum(axis=1))]
     full = instance.level[instance.level_start[1:] - 1]
@@ -194,13 +193,13 @@ def box_of(instance: Coverage, wish: Weighted) -> DenominatorBox:
 
 
 def varies_alike(instance: Coverage) -> bool:
-    """Return whether denominators differ only by constants, as with several references: then a box is a line."""
+    """Return whether denominators differ only by constants, as with several references, so that a box is a line."""
     signatures = {_varying(instance, h, all_alike=True) for h in range(instance.ratios)} - {None}
     return len(signatures) <= 1
 
 
 def _varying(instance: Coverage, h: int, *, all_alike: bool) -> object:
-    """Return a key that is the same for denominators that vary equally; None for a constant one."""
+    """Return a key, equal for denominators that vary equally (with features, only if `all_alike`); None if constant."""
     row = instance.mass[2 * h + 1]
     features = np.flatnonzero(instance.slot == 2 * h + 1)
     if not len(features):
@@ -227,7 +226,7 @@ def _varying(instance: Coverage, h: int, *, all_alike: bool) -> object:
 def _worthwhile(
     wish: Weighted, constants: Sequence[int], part: Sequence[int], low: float, high: float, most: Sequence[int]
 ) -> float:
-    """Return how large the coordinate may become while the inequality is attainable with the largest numerators."""
+    """Return the largest coordinate, rounded up, at which the largest numerators can satisfy the inequality."""
 
     def value(mass: float) -> float:
         return sum(
@@ -249,7 +248,7 @@ def _quotients(instance: Coverage, wish: Weighted, box: DenominatorBox) -> Denom
     """Return the range of the second denominator divided by the first, as a box."""
     totals = [2 * h + 1 for h in wish.ratios]
     if min(box.constants) > 0 and not np.isin(instance.slot, totals).any():
-        # Both are linear, so the quotient is extreme at the first few units by the quotient of what they add.
+        # Both are sums over the units, so the quotient is extreme for the first units in order of their own quotients.
         added = instance.mass[totals].astype(np.float64)
         added = added[:, added.any(axis=0)]
         order = np.argsort(np.arctan2(added[1], added[0]))
@@ -265,9 +264,9 @@ def _quotients(instance: Coverage, wish: Weighted, box: DenominatorBox) -> Denom
 
 
 def within(instance: Coverage, box: DenominatorBox, wish: Weighted, *, least: bool) -> Coverage | None:
-    """Return an instance with all selections of a box, and as few others as lengths allow; None if it is empty.
+    """Return an instance with all selections of a box, and few others, by limits of lengths; None if there are none.
 
-    `least`: whether to exclude shorter selections too, which is better for bounds and worse for searches.
+    `least`: whether also to exclude shorter selections, which is better for bounds and worse for searches.
     """
     if not box.outlines:
         return instance
@@ -288,7 +287,7 @@ def within(instance: Coverage, box: DenominatorBox, wish: Weighted, *, least: bo
 def _along(instance: Coverage, wish: Weighted, box: DenominatorBox) -> DenominatorBox:
     """Return a box of the first coordinate and the quotients of the others by it, if all are sums over the units.
 
-    Words and bigrams are nearly proportional, so that most pairs in a box of both belong to no selection.
+    Numbers of words and of bigrams are nearly proportional, so most pairs in a box of both belong to no selection.
     """
     totals = [2 * wish.ratios[box.part.index(number)] + 1 for number in range(len(box.low))]
     held = instance.mass[totals]
@@ -300,16 +299,16 @@ def _along(instance: Coverage, wish: Weighted, box: DenominatorBox) -> Denominat
 
 
 def _plane(box: DenominatorBox, wish: Weighted) -> tuple[Fraction, ...]:
-    """Return the coefficients of E, whose minimum for typical numerators is in the middle of the box."""
+    """Return the coefficients of E, for which the left side has its minimum in the middle of the box (typical T)."""
     middle = [float(d) for d in box.middle()]
     found = [float(w) * max(t, 1e-3) / d**2 for w, t, d in zip(wish.weights, wish.typical, middle, strict=True)]
     largest = max(found)
-    # Whole numbers, and few digits: sums over thousands of ratios would have a denominator of all of theirs.
+    # Whole numbers: sums of thousands of fractions would have very long denominators.
     return tuple(Fraction(round(max(e / largest, 1e-9) * 2.0**60)) for e in found)
 
 
 def excess(box: DenominatorBox, wish: Weighted, check: Callable[[], object] = NEVER.check) -> float:
-    """Return the relative excess of the programs at the corners over the middle, for typical numerators."""
+    """Return the relative excess of the left side at the worst corner over the middle, for typical numerators."""
     plane = [float(e) for e in _plane(box, wish)]
 
     def left(corner: Corner) -> float:
@@ -331,9 +330,10 @@ def programs(
     check: Callable[[], object] = NEVER.check,
     one: bool = False,
 ) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Yield integers (a, b) for each corner: ``a T - b D >= 0`` holds at one of them if the inequality does.
+    """Yield integers (a, b) for each corner: if a selection satisfies the inequality, ``a T - b D >= 0`` at a corner.
 
-    `one`: yield only one program, with the largest coefficients of all corners.
+    `largest`: limit of a T + b D; `steepest`: limit of each a; both affect only precision. `one`: yield one program
+    for all corners, with the largest coefficients.
     """
     most = reaches(instance)
     plane = _plane(box, wish)
@@ -360,7 +360,7 @@ def collapsed(instance: Coverage, tops: Sequence[int], bottoms: Sequence[int]) -
     """Return the ratio ``sum of tops[h] T_h / sum of bottoms[h] D_h`` as an instance of one ratio.
 
     Parts of a denominator that a program cannot express (several steps, occurrences of several units) are left out,
-    which only makes it smaller.
+    which can only increase the ratio.
     """
     factor = np.array([weight for pair in zip(tops, bottoms, strict=True) for weight in pair], np.int64)
     steps = np.diff(instance.level_start) - 1
@@ -375,7 +375,7 @@ def collapsed(instance: Coverage, tops: Sequence[int], bottoms: Sequence[int]) -
 
 
 def alike_features(coverage: Coverage) -> IntArray:
-    """Return the number of the shared feature of each feature: one for all with equal entries."""
+    """Return the group of each feature: features with equal entries and joints (and parity of totals) share a group."""
     order = np.argsort(coverage.unit_feature, kind="stable")
     unit = np.repeat(np.arange(coverage.size), np.diff(coverage.unit_start))[order]
     ends = np.searchsorted(coverage.unit_feature[order], np.arange(coverage.features + 1))
@@ -395,7 +395,7 @@ def alike_features(coverage: Coverage) -> IntArray:
 
 
 def merged_features(coverage: Coverage, group: IntArray) -> Coverage:
-    """Return an instance with the shared features, and empty gains and masses."""
+    """Return an instance with one feature for each group, which gains 1 for each copy, and without masses."""
     numbers, first = np.unique(group, return_index=True)
     full = np.diff(coverage.level_start) - 1
     steps = np.zeros(len(numbers), np.int64)
@@ -408,7 +408,7 @@ def merged_features(coverage: Coverage, group: IntArray) -> Coverage:
         coverage,
         unit_start=np.concatenate([[0], np.cumsum(np.bincount(unit, minlength=coverage.size))]).astype(np.int64),
         unit_feature=group[coverage.unit_feature[entries]],
-        unit_count=np.clip(coverage.unit_count, 1, np.maximum(full, 1)[coverage.unit_feature])[entries],  # as compared
+        unit_count=np.clip(coverage.unit_count, 1, np.maximum(full, 1)[coverage.unit_feature])[entries],  # as in groups
         level_start=level_start,
         level=level,
         slot=coverage.slot[first] % 2,

@@ -20,7 +20,7 @@ from typing import Any, Final, Literal, Self, TypeAlias, cast, get_args
 
 from optsum.contracts.result import Result, Status, is_posed, unit_text
 from optsum.corpus.formats import is_run
-from optsum.corpus.rows import read_rows
+from optsum.corpus.row_files import read_rows
 from optsum.errors import InputError, OptsumError, UnsupportedError, unknown_name, visible
 from optsum.options.options import Options, lengths_of, number_in
 from optsum.registry import DEFAULT_HEURISTIC, FORMULATIONS

@@ -1,1 +1,1 @@
-"""From a topic to its result: one problem, one topic after another, and by several processes."""
+"""Make results of topics: one problem, many topics one after another, or many by several processes."""

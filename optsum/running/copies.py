@@ -1,4 +1,4 @@
-"""Processes of loky that begin as copies of this one, if that is safe, with all imported modules and compiled kernels.
+"""Start processes of loky as copies of this one, if that is safe, with all imported modules and compiled kernels.
 
 A newly started process imports everything and loads kernels again, which takes nearly a second of processor time. A
 copy has only one of the threads of this process, and locks held by other threads would never be released. So copies are
@@ -24,7 +24,7 @@ from optsum.running.workers import KEEPS_MEMORY
 from optsum.system.processes.children import has_one_thread
 
 _MALLOPT: Final = {"MALLOC_TRIM_THRESHOLD_": -1, "MALLOC_MMAP_THRESHOLD_": -3}
-"""The number of glibc's parameter that a program otherwise reads from its environment only at its start."""
+"""Numbers of glibc's parameters for `mallopt`; their environment variables are read only when a program starts."""
 
 
 class _Process(LokyProcess):  # type: ignore[misc]
@@ -35,10 +35,10 @@ class _Process(LokyProcess):  # type: ignore[misc]
     def _bootstrap(self, parent_sentinel: int | None = None) -> Any:
         if parent_sentinel is not None:  # a copy
             _let_go_of_files()
-            with suppress(AttributeError):  # a C library that has no such options
+            with suppress(AttributeError):  # the C library is not glibc
                 for name, value in KEEPS_MEMORY.items():
                     ctypes.CDLL(None).mallopt(_MALLOPT[name], int(value))
-            gc.freeze()  # what there is stays: nobody need look through it for garbage, and copy its pages by that
+            gc.freeze()  # garbage collection would copy the pages that are shared with the parent
         return super()._bootstrap(parent_sentinel)
 
 
@@ -46,14 +46,14 @@ class _Context(LokyContext):  # type: ignore[misc]
     Process = _Process
 
 
-CONTEXT: Final = _Context()  # One for all calls: loky starts another pool where it is given another one.
+CONTEXT: Final = _Context()  # Shared by all calls: for another context, loky would start new processes.
 
 
 def _let_go_of_files() -> None:
-    """Point files open for writing at the null device, because a lock lasts until all copies of a file are closed."""
+    """Redirect files open for writing to the null device, because a lock lasts until all its descriptors are closed."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for number in [int(link.name) for link in Path("/proc/self/fd").iterdir()]:
-        with suppress(OSError):  # that of the listing itself
+        with suppress(OSError):  # the descriptor of the listing is closed by now
             if number > 2 and stat.S_ISREG(os.fstat(number).st_mode) and fcntl(number, F_GETFL) & os.O_ACCMODE:
                 os.dup2(nowhere, number)
     os.close(nowhere)

@@ -1,6 +1,6 @@
 """Process topics one by one: a failure (bad input, an error, a crash) becomes a row, and other topics go on.
 
-The hashes of topics in rows (`INPUT`) are made here too.
+The hash of a topic's text in its rows (`INPUT`) is also made here.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from optsum.contracts.result import Result, ResultCounts, Status, Timing, TracePoint, trusted
 from optsum.contracts.strategy import Strategy
-from optsum.corpus.rows import read_rows, to_bytes
+from optsum.corpus.row_files import read_rows, to_bytes
 from optsum.corpus.topic import AS_IS, BadTopic, Reading, Topic, topic_of
 from optsum.corpus.topics import (
     AnyTopic,
@@ -70,13 +70,13 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger("optsum")
 Finish: TypeAlias = Callable[[Topic, Result], list[Result]]
-"""Converts the search result of one problem to the results of a topic. Pickled for other processes."""
+"""Converts the search result of one problem to the results reported for it; pickled for other processes."""
 
 _TOPICS = 64
 _LETTERS = 300_000
-"""Limits of topics, and of their letters, that are searched before signals are handled: a hundredth of a second."""
+"""Largest numbers of topics, and of their letters, that are searched together; signals then wait about 10 ms."""
 
-_LONG = 15_000  # Letters of a topic whose own search takes most of its time: it goes by itself.
+_LONG = 15_000  # Letters above which a topic is searched by itself: the search takes most of its time.
 _IS_PLAIN: Callable[[Any], bool] = str.isascii
 
 
@@ -97,15 +97,15 @@ def each_topic(
     scores: bool = True,
     row_of: Callable[[Result], dict[str, Any]] | None = None,
 ) -> Generator[Any, None, None]:
-    """Yield all results of each topic together, including failures, or those of `Several`, or `Written` for `Lines`.
+    """Yield results topic by topic, failures too: as lists, as `Several` topics at once, or as `Written` for `Lines`.
 
     `setups`: all setups of the searches; they have the same problems and the same options of workers. `solve_part`:
     returns the results of one problem: one for each setup, or fewer if the last is interrupted. Pickled for other
     processes. `finish`: converts the result of `optsum.running.one_problem.answer` to those of `solve_part`, so that
     topics may be searched together. `scores`: whether these results need the official scores. `row_of`: converts
-    results to rows, in the worker processes that read `Lines`; without it there are none among the topics.
+    results to rows in worker processes; needed if there are `Lines` among the topics.
     """
-    given = topics_of(topics, reading_of(setups[0].options))  # its notes say the doubts of these topics
+    given = topics_of(topics, reading_of(setups[0].options))  # its notes report doubts about these topics
     if executor is not None:  # its processes find on disk what this one compiles
         from optsum.system.compiled import compile_at_once  # most runs compile nothing
 
@@ -113,7 +113,7 @@ def each_topic(
     ready = fsum(map(warm_up, setups))
     crew = None
     if executor is not None or setups[0].options.elsewhere or setups[0].options.scheduler is not None:
-        from optsum.running.executors import crew_of  # with all that processes need, as few commands do
+        from optsum.running.executors import crew_of  # few commands need other processes
 
         crew = crew_of(setups[0].options, executor, copied=all(setup.may_be_copied for setup in setups))
     if crew is not None:  # a function that cannot be sent is refused before any work
@@ -123,7 +123,7 @@ def each_topic(
     together = None
     serves = type(setups[0].strategy).prove_extracts is not Strategy.prove_extracts
     path = path_of(topics)
-    # Later topics can be read before an earlier one is answered where all are in a file or a list.
+    # Only from a file or a list may later topics be read before an earlier one is answered.
     are_there = isinstance(topics, Sequence) if path is None else Path(path).is_file()
     if finish is not None and serves and (crew is not None or are_there):
         together = partial(answered_together, setup=setups[0], finish=finish, scores=scores)
@@ -131,12 +131,12 @@ def each_topic(
     run = partial(in_order, work, crew=crew, lost=lost, together=together, written=written)
     batches = run(given) if path is None else watched_to_end(path, given, run)
     batches = using(batches, [name for setup in setups for name in setup.options.files])
-    unpaid = ready if crew is None else 0.0  # each process has its own to report
+    unpaid = ready if crew is None else 0.0  # worker processes report their own warm-up
     return tracked(_charged_once(batches, unpaid), len(topics) if isinstance(topics, Sized) else None)
 
 
 def _charged_once(batches: Iterable[Outcomes], unpaid: float) -> Generator[Outcomes, None, None]:
-    """Yield the results of each topic, the very first charged with the warm-up, and log their warnings at the end."""
+    """Yield results, the first one with the seconds of the warm-up (`unpaid`), and log all warnings at the end."""
     warned: Counter[str | None] = Counter()
     try:
         for results in batches:
@@ -144,7 +144,7 @@ def _charged_once(batches: Iterable[Outcomes], unpaid: float) -> Generator[Outco
                 warned.update(results.counts.warned)
             else:
                 results[0], unpaid = charged(results[0], unpaid), 0.0
-                said = [warning for result in results if (warning := result.warning) is not None]  # one of a topic
+                said = [warning for result in results if (warning := result.warning) is not None]  # one per topic
                 warned.update(said)
                 warned[None] += topics_in(results) - len(said)
             yield results
@@ -156,7 +156,7 @@ def lost_topic(topic: AnyTopic, setups: Sequence[Setup]) -> list[Result]:
     return _failed(topic, _DIED, setups)
 
 
-INPUT: Final = "input_hash"  # Field of a row: hexadecimal digits that differ when the topic's text does.
+INPUT: Final = "input_hash"  # Field of a row: a hash of the topic's text, in hexadecimal digits.
 
 
 def _written(
@@ -165,7 +165,7 @@ def _written(
     answers: Sequence[list[Result]],
     row_of: Callable[[Result], dict[str, Any]],
 ) -> Written:
-    """Return the rows of topics that were read from lines, by the results of each."""
+    """Return the rows of topics that were read from lines; `answers`: the results of each topic."""
     made = Written([], [], ResultCounts(), lines.reading.notes.said)
     for topic, results in zip(topics, answers, strict=False):  # the last may have been interrupted
         read = {INPUT: digest(topic)} if isinstance(topic, Topic) else {}
@@ -192,7 +192,7 @@ def digest(topic: Topic) -> str:
 
 
 def digest_before(topic: Topic) -> str:
-    """Return 16 hexadecimal digits: the `digest` of topics with more than sentences, and in earlier rows."""
+    """Return a hash of 16 hexadecimal digits: of topics with more than sentences, and as in rows of old versions."""
     held = repr((topic.documents, topic.references, topic.cover, topic.parses))
     held += "".join(repr(given) for given in (topic.weights, topic.lengths) if given is not None)
     if (problem := topic.problem) is not None:
@@ -202,7 +202,7 @@ def digest_before(topic: Topic) -> str:
 
 
 def _spelled(value: Any) -> str:
-    """Return a text that identifies a value in every process; own classes count by their code, not its globals."""
+    """Return a text that identifies a value in every process; users' classes count by their code, without globals."""
     if isinstance(value, Mapping):
         return f"{{{','.join(f'{_spelled(key)}:{_spelled(held)}' for key, held in value.items())}}}"
     if isinstance(value, list | tuple):
@@ -239,7 +239,7 @@ def _failed(topic: AnyTopic, reason: str, setups: Sequence[Setup]) -> list[Resul
     return [error_result(name if isinstance(name, str) else None, reason, setup) for setup in setups]
 
 
-@postponing()  # once for all that is done with the topic, which is quicker than for each
+@postponing()  # once for the topic, which is faster than for each step
 def search_topic(topic: AnyTopic, setups: Sequence[Setup], solve_part: Callable[[Topic], list[Result]]) -> list[Result]:
     ready = fsum(map(warm_up, setups))
     if isinstance(topic, BadTopic):
@@ -266,14 +266,14 @@ def attempt(search: Callable[[Topic, Setup], Result], part: Topic, setup: Setup)
     """Search one problem; after an exception, return an error or an interrupted result."""
     try:
         return search(part, setup)
-    except KeyboardInterrupt:  # outside the search, which knows what to do with it
+    except KeyboardInterrupt:  # outside the search, which handles Ctrl-C itself
         return unsolved(part.id, setup, Termination.INTERRUPTED)
     except BaseException as error:  # noqa: BLE001 - whatever it is, it costs the other topics nothing
         return _failed(part, describe(error), [setup])[0]
 
 
 def search_part(part: Topic, setup: Setup, search: Callable[[Topic, Setup], Result]) -> list[Result]:
-    """Return the result of `attempt` in the form for `each_topic`; `search` and `setup` are bound beforehand."""
+    """Return the result of `attempt` as a list: with `setup` and `search` bound, it is the work for `each_topic`."""
     return [attempt(search, part, setup)]
 
 
@@ -282,20 +282,20 @@ def error_result(name: str | None, reason: str, setup: Setup) -> Result:
     return empty.changed(status=Status.ERROR, termination=Termination.FAILED, error=reason)
 
 
-# Topics that are searched together, by one compiled loop; those that it does not prove go the way of each.
+# Topics that one compiled loop searches together; those without a proof are then searched one by one.
 
 
 class _Ahead(NamedTuple):
-    """A search of a topic among those of others."""
+    """One of the searches that are done together."""
 
-    place: int
-    searches: int  # How many the topic needs: of several problems, and of each reference where the best counts.
+    place: int  # Of the topic among the items.
+    searches: int  # Of the topic: one for each of its problems, or for each reference if the best counts.
     part: Topic  # The problem.
     reference: int
-    topic: Topic  # What is searched: the problem, with this reference alone where the best counts.
+    topic: Topic  # What is searched: the problem, with only this reference if the best counts.
     text: str  # Its sentences, joined by NUL: those of the references first.
     sentences: int
-    checked: bool  # Whether the tokenizer is known to spoil nothing of it.
+    checked: bool  # Whether it is known that the tokenizer damages nothing.
 
 
 @lru_cache(maxsize=16)
@@ -337,7 +337,7 @@ def answered_together(items: Sequence[Any], setup: Setup, finish: Finish, *, sco
                 answers = list(own)
                 if place in fit and len(answers) == answers[0][0].searches:
                     found[place] = Answered(_finished(answers, setup, finish))
-    except Exception:  # noqa: BLE001 - of a topic that nobody has checked; by itself it costs the others nothing
+    except Exception:  # noqa: BLE001 - searched one by one, only the faulty topic fails
         return list(items)
     return found
 
@@ -355,7 +355,7 @@ def _finished(answers: Iterable[tuple[_Ahead, Result]], setup: Setup, finish: Fi
 
 
 def _blocks(items: Sequence[Any], setup: Setup) -> Iterator[list[_Ahead]]:
-    """Yield topics that may be searched together, with all searches of a topic in the same block."""
+    """Yield blocks of searches that may be done together; all searches of a topic are in the same block."""
     block: list[_Ahead] = []
     letters = 0
     for place, topic in enumerate(items):
@@ -421,7 +421,7 @@ def _fits(part: _Ahead, foreign: int, setup: Setup) -> bool:
 def _results(
     parts: Sequence[_Ahead], proven: Extracts, setup: Setup, ratios: int, *, scores: bool, times: tuple[float, float]
 ) -> Iterator[tuple[_Ahead, Result]]:
-    """Yield the topics with a proven optimum, and their results; `ratios`: in the mean, without references."""
+    """Yield each search with a proven optimum, and its result; `ratios`: those in the objective for one reference."""
     text_s, search_s = (seconds / len(parts) for seconds in times)
     by_reference = setup.spec.references == "mean" and setup.spec.measure != "recall"
     ran = {} if proven.ran is None else {"ran": proven.ran}
@@ -470,7 +470,7 @@ def _results(
 
 
 def _mean_of(totals: Sequence[int]) -> tuple[float, str]:
-    """Return the mean of ratios from their numerators and denominators, which alternate; a ratio over 0 is none."""
+    """Return the mean of ratios, given by numerators and denominators in turn, as a float and as text; skip 0/0."""
     top, bottom, ratios = 0, 1, 0
     for own, whole in zip(totals[::2], totals[1::2], strict=True):
         if whole > 0:
@@ -488,7 +488,7 @@ _FORMULATION: Final = {Sense.MAXIMIZE: "problem", Sense.MINIMIZE: "problem:minim
 def posed(
     given: Any, options: Mapping[str, Any], config: str | Path | None = None, **of_texts: object
 ) -> tuple[Any, dict[str, Any]]:
-    """Return problems or topics, to be iterated over once (a single problem is a topic), and the options for them.
+    """Return problems or topics, which can be iterated over once (a single problem as a topic), and their options.
 
     If the first item is a problem, its formulation is added, unless the options or the file `config` name one.
     `of_texts`: arguments for reading texts, which are refused for problems.
@@ -499,7 +499,7 @@ def posed(
         topic = given.as_topic()
         given = topic if topic.id else replace(topic, id="problem")
         first: Any = topic
-    elif hasattr(given, "component_data_objects") or isinstance(given, Coverage):  # no problem yet: it is said how
+    elif hasattr(given, "component_data_objects") or isinstance(given, Coverage):  # the error says what to do
         first = topic_of(given, AS_IS)
     elif isinstance(given, str | os.PathLike):
         first = _first_of_file(given) if not named else None
@@ -507,7 +507,7 @@ def posed(
         items = iter(given)
         try:
             first = next(items, None)
-        except Exception as error:  # noqa: BLE001 - options are refused first; whoever reads on is told
+        except Exception as error:  # noqa: BLE001 - raised on reading, after options are checked
             first, items = None, _raising(error)
         if isinstance(given, Iterator):
             given = chain(() if first is None else (first,), items)
@@ -547,7 +547,7 @@ def _with_starts(topics: Iterable[Any], starts: Mapping[str, Any], reading: Read
     said = None
     for topic in topics:
         made, missing = topic, False
-        with suppress(InputError):  # whoever searches it says why
+        with suppress(InputError):  # its search reports the error
             made = topic if isinstance(topic, Topic | BadTopic) else topic_of(topic, reading)
         if isinstance(made, Topic):
             units = starts.get(made.id or "")
@@ -565,7 +565,7 @@ def prover_of(options: Mapping[str, Any]) -> str:
 
 
 def _sense(first: Any) -> Sense | None:
-    """Return the goal of a problem; None for other objects."""
+    """Return the sense of a problem, also of a topic or a JSON object that holds one; None for others."""
     if isinstance(first, Topic):
         first = first.problem
     if isinstance(first, Mapping) and first.get("format") == FORMAT:
@@ -574,7 +574,7 @@ def _sense(first: Any) -> Sense | None:
 
 
 def _numbered(given: Iterable[Any]) -> Iterator[Any]:
-    """Yield problems as topics; one without a name is named by its number, from 0."""
+    """Yield topics, made from problems too; a problem without a name is named by its number, from 0."""
     for number, each in enumerate(given):
         if isinstance(each, Problem):
             topic = each.as_topic()
@@ -589,7 +589,7 @@ def _raising(error: Exception) -> Iterator[Any]:
 
 
 def _first_of_file(path: str | os.PathLike[str]) -> Any:
-    """Return the first problem of a file or function; None if it is a topic, or for the standard input."""
+    """Return the first problem of a file or function; None for a file of topics, and for standard input."""
     if makes_problems(path):
         wrong = None
         for each in read_topics(path, bad="keep"):

@@ -1,6 +1,6 @@
-"""Enumerate all optima of a topic, or all near-optimal selections (`enumerate_optima`), in the input's numbering.
+"""Enumerate all optima of a topic, or all near-optimal selections (`enumerate_optima`), in the input's names of units.
 
-Rows with ``--details``, which hold optima and texts for the page, are made here too.
+The optima and texts that rows with ``--details`` hold, for the page of a report, are made here too.
 """
 
 from __future__ import annotations
@@ -56,14 +56,14 @@ from optsum.system.compiled import compiles
 from optsum.system.notebook import Words, facts, marked_text
 from optsum.system.processes.signal_guard import postponing
 
-_EVALUATED: Final = 100_000  # Sets that are evaluated one and all for a row.
+_EVALUATED: Final = 100_000  # Largest number of sets whose values are counted for a row.
 _WEIGHED: Final = 2_000_000
-"""Number of sets up to which all are evaluated for weighted shares; above, a sample is evaluated."""
+"""Largest number of sets that are all evaluated for weighted shares; of more, a sample of `_DRAWS` is evaluated."""
 _DRAWS: Final = 20_000
 
 
 def prepare_families() -> None:
-    """Compile, or load, the kernels that describe families, before time is measured."""
+    """Compile, or load, the kernels that describe families of sets, before time is measured."""
     compiles(_run_kernels)()
 
 
@@ -77,7 +77,7 @@ def _run_kernels() -> None:
 
 
 def value_counts(problems: Sequence[Problem], diagram: Diagram) -> list[tuple[Fraction, int]]:
-    """Return the values of a family, the best first, with numbers of sets; the largest of several problems counts."""
+    """Return values, the best first, and how many sets have each; a set counts by its best value on any problem."""
     first = problems[0]
     better_first = first.sense.better(1, 0)
     if not all(problem.can(Capability.COVERAGE) for problem in problems):
@@ -101,15 +101,15 @@ class Oracles(Optima):
     Attributes
     ----------
     result : Result
-        The first of them as one result: objective, bound, status, text.
+        The first selection as a result: objective, bound, status, text.
     names : UnitNames
         The input's names of the units.
     lengths, length_limits : tuple of int
-        Lengths of those units, and the limits of their sum in a selection.
+        Lengths of the units, and minimum and maximum length of a selection.
     parents : mapping
-        The unit that each unit requires, if any.
+        For each unit that requires another one, the name of that.
     tasks : tuple of Task
-        The tasks that convert them to text; several if references were searched one by one.
+        The tasks that convert sets to text; several if references were searched one by one.
     nearness : Nearness or None
         The requested threshold, for near-optimal selections.
     """
@@ -135,7 +135,7 @@ class Oracles(Optima):
         return above + marked_text(source, {name: float(held) for name, held in shares.items()}, say=True)
 
     def summaries(self) -> Iterator[tuple[str, ...]]:
-        """Yield the text of each optimum lazily, in the form of `Result.summary` and the order of iteration.
+        """Yield the text of each optimum lazily, in the form of `Result.summary`, in the order of iteration.
 
         Raises
         ------
@@ -163,7 +163,7 @@ class Oracles(Optima):
 
     @property
     def id(self) -> str | None:
-        """The topic."""
+        """The id of the topic."""
         return self.result.id
 
     @property
@@ -173,13 +173,13 @@ class Oracles(Optima):
 
     @property
     def never(self) -> tuple[Any, ...]:
-        """Units of the problem in no optimum."""
+        """The units of the problem that are in no optimum."""
         return self.missing(range(len(self.units)))
 
     def feasible(self) -> int:
-        """Return the exact number of selections within the limits, without the empty one.
+        """Return the exact number of non-empty selections of the problem's units within the length limits.
 
-        They consist of the units of the search, as in the left column of Table 7 of Hirao et al. 2017.
+        It is the left column of Table 7 of Hirao et al. 2017.
         """
         if self.parents:
             number = {name: unit for unit, name in enumerate(self.units)}
@@ -188,7 +188,7 @@ class Oracles(Optima):
         return count_feasible(self.lengths, *self.length_limits)
 
     def value_counts(self) -> list[tuple[float, int]]:
-        """Return the different values, the best first, and the number of sets with each.
+        """Return the different objectives, the best first, and the number of sets with each.
 
         Every set is evaluated, which takes about a microsecond and 100 bytes each.
 
@@ -260,7 +260,7 @@ class Oracles(Optima):
         minimal : bool
             List only sets that contain no other, and count them as ``minimal_count``.
         sample, diverse : int
-            Number of sets drawn uniformly at random, and of listed sets that differ much.
+            Number of sets to draw uniformly at random, and of sets to choose that differ much.
         seed : int
             Seed of random sets.
 
@@ -270,7 +270,7 @@ class Oracles(Optima):
         about all sets, such as ``always`` and ``never``, are None.
         """
         listed = self.minimal() if minimal else self
-        known = self.proven if self.nearness is None else self.least is not None  # otherwise the sets may be no optima
+        known = self.proven if self.nearness is None else self.least is not None  # others may not be optimal
         drawn = self.complete and bool(listed)
         found = OptimaFields(
             count=self.count if known else 0,
@@ -295,7 +295,7 @@ class Oracles(Optima):
         if not self.complete:
             return found
         found["unit_shares"] = [(unit, float(held)) for unit, held in self.share().items()] if self else []
-        if one and self.count <= _EVALUATED:  # references that were searched one by one have no common value
+        if one and self.count <= _EVALUATED:  # references searched one by one have no common values
             found["value_counts"] = self.value_counts()
         if one and self and problem.can(Capability.COVERAGE):
             share = self.irredundant(seed)
@@ -303,16 +303,16 @@ class Oracles(Optima):
         return found
 
 
-NEAR_S: Final = 10.0  # Seconds a topic for what is near the optimum, where none are given.
-_NEAR_BYTES: Final = 400_000_000  # Memory for it: a million nodes of a diagram.
+NEAR_S: Final = 10.0  # Default time limit in seconds for the near-optimal selections of a topic.
+_NEAR_BYTES: Final = 400_000_000  # Memory limit for near-optimal selections: a million nodes of a diagram.
 _NO_MATTER: Final = {"preset", "seed", *OF_WORKERS}
 
 
 def details_of(part: Topic, setup: Setup, optima: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return the details of a problem, which has the references that count, for a row.
+    """Return the details of a problem for its row; `part` has the references that count.
 
-    They are the options other than the defaults, the texts (or the names of sentences and claims), the beginning and
-    the name of each part of sentences chosen in parts, and the given optima.
+    They are the options that differ from the defaults, the texts (or the names of sentences and claims), the given
+    optima, and, if units are parts of sentences, where each part begins and its name.
     """
     options = setup.options.model_dump(mode="json", exclude_defaults=True, exclude=_NO_MATTER)
     text = topic_to_json(part)
@@ -320,7 +320,7 @@ def details_of(part: Topic, setup: Setup, optima: Mapping[str, Any] | None = Non
     named = ("documents", "references", "cover", "weights", "lengths")
     found |= {name: text[name] for name in named if name in text}
     found |= {name: part.meta[name] for name in ("sentence_ids", "abstract_ids") if part.meta.get(name) is not None}
-    with suppress(OptsumError, Stopped):  # its row says why
+    with suppress(OptsumError, Stopped):  # its row reports the error
         if not setup.formulation.whole_sentences and (parts := build(part, setup).parts()) is not None:
             found["parts"] = parts
     if optima is not None:
@@ -331,9 +331,9 @@ def details_of(part: Topic, setup: Setup, optima: Mapping[str, Any] | None = Non
 def resolve_enumeration(
     given: Mapping[str, Any], nearness: Nearness | None = None, *, config: str | Path | None = None
 ) -> Options:
-    """Return the options of an enumeration, by default of branch and bound.
+    """Return the options of an enumeration, with an enumerating default strategy.
 
-    Near-optimal sets, of which there may be any number, have a default time limit of 10 seconds per topic.
+    Near-optimal selections, whose number has no limit, have a default time limit of 10 seconds per topic.
     """
     check_solver_is_used(given, enumerates=True)
     options = resolve(given, config=config, strategy=prover_of(given))
@@ -368,22 +368,22 @@ def enumerate_optima(
     Parameters
     ----------
     topic, summary, columns, config, **options
-        As in `optsum.solve`; the default strategy is branch-and-bound. For near-optimal sets the default time limit is
-        10 seconds.
+        As in `optsum.solve`; the default strategy is branch-and-bound (auto for a `Problem`). For near-optimal
+        selections the default time limit is 10 seconds.
     within : number or text, optional
         All selections that lose at most this share of the best value: ``0.01`` or ``"1%"``.
     at_least : number or text, optional
         All selections whose objective is at least this (for a cover: at most this length).
     within_steps : int, optional
-        All selections at most N integer steps below the best: recall against one reference has a step for each
+        All selections at most this many integer steps below the best; a step of recall against one reference is one
         n-gram.
     best : int, optional
-        All selections with one of the N best different values.
+        All selections with one of this many best different values.
 
     Returns
     -------
     Oracles
-        After a limit, the sets known by then: see ``complete`` and ``result``.
+        If a limit was reached, the sets known by then: see ``complete`` and ``result``.
 
     Raises
     ------
@@ -412,7 +412,7 @@ def enumerate_optima(
 def enumerate_topics(
     topics: AnyTopics, options: Options, nearness: Nearness | None = None, *, details: bool = False, **shape: Any
 ) -> Generator[list[Result], None, None]:
-    """Enumerate topics; yield all rows of a topic together. `shape`: arguments of `Oracles.to_result`."""
+    """Enumerate topics, and yield the results of each together; `shape`: arguments of `Oracles.to_result`."""
     setup = setup_of(options)
     search = partial(_enumerated_row, nearness=nearness, seed=options.seed, **shape)
     work = partial(search_part, setup=setup, search=search)
@@ -428,9 +428,9 @@ def _enumerated_row(part: Topic, setup: Setup, nearness: Nearness | None, **shap
 
 
 def oracles_of(part: Topic, setup: Setup, nearness: Nearness | None = None) -> Oracles:
-    if nearness is not None:  # kernels that a warm-up of searches leaves out, before a clock starts
+    if nearness is not None:  # a warm-up of searches does not load these kernels
         prepare_families()
-        if setup.formulation.sense is Sense.MINIMIZE:  # sets up to a length are searched as extracts are
+        if setup.formulation.sense is Sense.MINIMIZE:  # covers up to a length are searched like extracts
             setup.strategy.prepare()
     oracles = (_oracles_of_references if setup.best_of_references else _enumerate)(part, setup, nearness)
     return replace(oracles, result=oracles.result.changed(sentence_count=count_sentences(part)), nearness=nearness)
@@ -458,7 +458,7 @@ def _best(found: Sequence[tuple[int, Oracles]]) -> Oracles:
     feasible = [oracles.result for _, oracles in found if oracles.result.status is not Status.INFEASIBLE]
     if key is None:
         proven = not feasible
-    else:  # greedy search may have raised a result above the sets of an enumeration that a limit ended
+    else:  # after a limit, greedy search may have found better than the enumeration
         proven = all(reaches(key, one) for one in feasible) and all(oracles.proven for oracles in best)
     complete = proven and all(oracles.complete for oracles in best)
     return _united(best, result, complete=complete, proven=proven)
@@ -467,7 +467,7 @@ def _best(found: Sequence[tuple[int, Oracles]]) -> Oracles:
 def _united(
     families: Sequence[Oracles], result: Result, *, complete: bool, proven: bool, units: Sequence[Any] | None = None
 ) -> Oracles:
-    """Return the families of several references as one, over `units` (by default all of their units)."""
+    """Return the union of the optima of several references; `units`: names of its units (default: all of theirs)."""
     first = next((oracles for oracles in families if oracles.result.key == result.key), families[0])
     called = tuple(units or sorted({name for oracles in families for name in oracles.units}))
     diagram = union_of([(oracles.diagram, oracles.units) for oracles in families], called)
@@ -490,7 +490,7 @@ def _united(
 
 
 def union_of(families: Sequence[tuple[Diagram, Sequence[Any]]], names: Sequence[Any]) -> Diagram:
-    """Return the union of families, pairs of a diagram and the ascending names of its units, over `names`."""
+    """Return the union of diagrams, each given with the ascending names of its units; `names`: those of the union."""
     number = {name: unit for unit, name in enumerate(names)}
     renamed = []
     for diagram, units in families:
@@ -501,9 +501,9 @@ def union_of(families: Sequence[tuple[Diagram, Sequence[Any]]], names: Sequence[
 
 
 class _NearBest:
-    """Selections whose best value on any reference is near the overall best.
+    """The selections whose largest value on any reference is near the largest of all selections.
 
-    They consist of units that share something with any reference, whichever reference gives a selection its value.
+    Their units are those that share something with any reference, even if another reference gives the largest value.
     """
 
     def __init__(
@@ -531,7 +531,7 @@ class _NearBest:
         )
 
     def _best_values(self, wanted: int) -> Oracles:
-        """Return the selections of the k best values, requesting more values of each reference as needed."""
+        """Return the selections with the best `wanted` values, searching more values of each reference as needed."""
         asked, before = wanted, None
         while True:
             tops = [self._near(number, Nearness(values=asked)) for number, _ in self._found]
@@ -540,7 +540,7 @@ class _NearBest:
             problems = [oracles.tasks[0].problem for oracles in tops]
             found = [value_counts([one], each.diagram) for one, each in zip(problems, tops, strict=True)]
             keys = sorted({key for counts in found for key, _ in counts}, reverse=True)
-            all_known = keys == before  # of each reference
+            all_known = keys == before  # more values of each reference would change nothing
             threshold = keys[-1] if all_known else keys[min(asked, len(keys)) - 1]
             while True:
                 near = [self._near(number, Nearness(key=threshold)) for number, _ in self._found]
@@ -557,7 +557,7 @@ class _NearBest:
             asked, before = 2 * asked, keys
 
     def _near(self, number: int, nearness: Nearness) -> Oracles:
-        """Return the near-optimal selections on one reference, over the common units; nothing more after Ctrl-C."""
+        """Return the near-optimal selections on one reference, of the common units; none after Ctrl-C."""
         began = clock()
         setup = replace(self._setup, limits=self._setup.limits.after(began - self._began))
         found, reason = None, Termination.INTERRUPTED
@@ -582,7 +582,7 @@ class _NearBest:
         return replace(task, problem=task.problem.without(others)) if others else task
 
     def _united(self, near: Sequence[Oracles], threshold: Fraction | None) -> Oracles:
-        """Return the near-optimal selections on any reference; only the best if the threshold is not known."""
+        """Return the union of near-optimal selections on each reference; only the best if the threshold is unknown."""
         best, units = next(
             (next(iter(oracles.diagram)) if oracles.best is None else oracles.best, oracles.units)
             for _, oracles in self._found
@@ -645,7 +645,7 @@ def _enumerated(task: Task, setup: Setup, nearness: Nearness | None, began: floa
         optima = strategy.near(task.problem, nearness, replace(limits, memory=min(limits.memory, _NEAR_BYTES)))
     result = result_of_sets(task.problem, strategy, optima, clock() - built, limits)
     if nearness is None and not optima.proven and result.status is Status.OPTIMAL:
-        # The bound of the relaxation proves what the enumeration, which was stopped, could not.
+        # The enumeration was stopped, but the bound of the relaxation proves its value.
         first = next(iter(optima), None)
         if first is not None and task.problem.evaluate(first).key == result.key:
             optima = replace(optima, bound=optima.value)
@@ -660,16 +660,16 @@ def _enumerated(task: Task, setup: Setup, nearness: Nearness | None, began: floa
     return Oracles(**{**vars(optima), **of_problem})
 
 
-SolvePart: TypeAlias = Callable[[Topic], list[Result]]  # As for `optsum.running.each_topic.each_topic`.
+SolvePart: TypeAlias = Callable[[Topic], list[Result]]  # An argument of `optsum.running.each_topic.each_topic`.
 _LIMIT_S: Final = 10.0
-"""Seconds for the optima of a topic if the options set no limit, because they are only for display."""
+"""Default time limit in seconds for the optima in details, which are only displayed."""
 
-_LISTED: Final = 50  # Optima that are listed; shares are of all.
+_LISTED: Final = 50  # Number of optima that are listed; shares count all.
 _NO_LIMITS: Final[dict[str, None]] = dict.fromkeys(("node_limit", "evaluation_limit", "gap", "target"))
 
 
 def with_details(part: Topic, setups: Sequence[Setup], solve_part: SolvePart) -> list[Result]:
-    """Search a problem, and add details to its first result; Ctrl-C meanwhile interrupts the last one."""
+    """Search a problem, and add details to its first result; after Ctrl-C meanwhile, the last one is interrupted."""
     results = solve_part(part)
     if results[-1].termination is Termination.INTERRUPTED:
         return results
@@ -682,7 +682,7 @@ def with_details(part: Topic, setups: Sequence[Setup], solve_part: SolvePart) ->
 
 
 def _details_oracles(part: Topic, options: Options) -> Oracles | None:
-    """Return the optima of a problem; None if they cannot be found, without affecting its results."""
+    """Return the optima of a problem; None instead of an error if they cannot be enumerated."""
     wanted = options.model_copy(
         update={
             "strategy": DEFAULT_EXACT,
@@ -700,7 +700,7 @@ def _details_oracles(part: Topic, options: Options) -> Oracles | None:
 
 
 def _shown(oracles: Oracles) -> dict[str, Any] | None:
-    """Return the details of optima: their number, whether it is complete, the first of them, and the units' shares."""
+    """Return number, completeness, first sets and shares of units of optima, in JSON form; None if none is proven."""
     if not oracles or not oracles.proven:
         return None
     members, shares = oracles.names.members, oracles.share() if oracles.complete else {}

@@ -1,8 +1,8 @@
-"""Executors: processes of this machine or of a cluster, and the choice between them.
+"""Choose who does the work: processes of this machine, a cluster, or an executor of the caller.
 
-All processes of loky send results through one pipe, and the sender holds its lock. A process killed while sending
-leaves half a message, and the reader would wait for the rest forever, because other processes have the pipe open too.
-So the pipes are replaced by wide ones, on which an incomplete message is detected.
+All worker processes of loky send their results through one pipe, one at a time. If one is killed while sending, half a
+message remains, and this process would wait for the rest forever, because the other workers keep the pipe open. So
+`mend_pipes` replaces the reading end by one that detects incomplete messages.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ if TYPE_CHECKING:
     from optsum.options.options import Options
 
 _LOG = logging.getLogger("optsum")
-_CONNECT_S: Final = 15.0  # How long a scheduler may take to answer.
-_FIRST_S: Final = 20.0  # How long nothing is said of a cluster that has no workers yet.
-_LOOKS_S: Final = 2.0  # Between two looks at how many workers there are.
+_CONNECT_S: Final = 15.0  # Seconds that a scheduler may take to answer.
+_FIRST_S: Final = 20.0  # Seconds to wait for the first worker of a cluster before a warning.
+_LOOKS_S: Final = 2.0  # Seconds between two counts of the workers of a cluster.
 
 _QUIET: Final = {
-    # A topic that kills its worker is tried again by us, alone, and by nobody else.
+    # optsum itself repeats topics whose worker died, one at a time.
     "distributed.scheduler.allowed-failures": 0,
-    # Nobody looks at what these would show; together they take as much as short topics do.
+    # Monitoring, which nobody reads here, takes as much time as short topics do.
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "1s",
     "distributed.admin.system-monitor.interval": "10s",
     "distributed.scheduler.active-memory-manager.start": False,
-    # Pages that anybody on this machine could read.
+    # Every user of this machine could read the web pages.
     "distributed.scheduler.http.routes": [],
     "distributed.worker.http.routes": [],
     **{f"distributed.nanny.pre-spawn-environ.{name}": value for name, value in KEEPS_MEMORY.items()},
 }
-"""Configuration of our own clusters; by default, nannies make workers return memory in pieces of 64 kB."""
+"""Configuration of clusters that optsum starts; by default, workers would return memory in pieces of 64 kB."""
 
 
 class DiedError(BrokenExecutor):
@@ -57,8 +57,8 @@ class DiedError(BrokenExecutor):
 class Dask(Crew):
     """The workers of a cluster.
 
-    `scheduler`: its address; None starts a cluster on this machine for the call. `width`, `memory`: its number of
-    workers, and their memory limit in bytes.
+    `scheduler`: address of its scheduler; None starts a cluster on this machine for one call. `width`, `memory`: number
+    of workers, and memory limit of each in bytes, of a cluster that is started.
     """
 
     falls_together = False
@@ -87,12 +87,12 @@ class Dask(Crew):
 
         theirs = [name for name in logging.root.manager.loggerDict if name.startswith("distributed.")]
         for name in ("distributed", "tornado.application", *theirs):
-            logger = logging.getLogger(name)  # what matters of their news is said in a sentence of ours
+            logger = logging.getLogger(name)  # optsum reports what matters in its own words
             self._stack.callback(logger.setLevel, logger.level)
             logger.setLevel(logging.CRITICAL)
         try:
             if scheduler is None:
-                try:  # a key of this run alone, as a scheduler runs the code of anyone who can reach it
+                try:  # a key for this run only, because a scheduler runs the code of anyone who reaches it
                     security = distributed.Security.temporary()
                 except ImportError as error:
                     raise OptionError(
@@ -107,7 +107,7 @@ class Dask(Crew):
                         host="127.0.0.1",
                         protocol="tls://",
                         security=security,
-                        dashboard_address="127.0.0.1:0",  # without an address it would be a fixed port
+                        dashboard_address="127.0.0.1:0",  # the default would be a fixed port
                         scheduler_kwargs={"dashboard": False},
                         memory_limit=memory or 0,
                         silence_logs=logging.CRITICAL,
@@ -122,12 +122,12 @@ class Dask(Crew):
             ) from error
 
     def _entered(self, client: Any) -> Any:
-        self._stack.enter_context(suppress(Exception))  # a scheduler that is gone has nothing to be told
+        self._stack.enter_context(suppress(Exception))  # the scheduler may have ended
         self._stack.callback(client.close, timeout=2)
         return client
 
     def _wait_for_workers(self) -> None:
-        """Wait for a first worker without a time limit, because it may be queued for a machine."""
+        """Wait for the first worker without a time limit, because it may be queued on a busy cluster."""
         from distributed import TimeoutError as LateError
 
         limit = _FIRST_S
@@ -157,10 +157,10 @@ class Dask(Crew):
 
     @property
     def width(self) -> int:
-        """Number of threads of all workers: one each, if they were started as documented."""
+        """Number of threads of all workers; each has one if it was started as documented."""
         if monotonic() - self._looked > _LOOKS_S:
             self._looked = monotonic()
-            with suppress(Exception):  # whoever waits for the work will see what is wrong
+            with suppress(Exception):  # waiting for results reports the error
                 self._width = max(1, sum(self._client.nthreads().values()))
         return self._width
 
@@ -177,7 +177,7 @@ class Dask(Crew):
         return ours
 
     def _pass_on(self, theirs: Any, ours: Future[Any]) -> None:
-        """Pass the outcome of a task to its future, which always gets a result or an exception."""
+        """Pass the outcome of a task of dask (`theirs`) to our future, which always gets a result or an exception."""
         from distributed.scheduler import KilledWorker
 
         try:
@@ -190,7 +190,7 @@ class Dask(Crew):
                 ours.set_result(theirs.result(timeout=_CONNECT_S))
             else:
                 ours.set_exception(self._gone())
-        except BaseException as reason:  # noqa: BLE001 - of a result that cannot be fetched any more, many kinds
+        except BaseException as reason:  # noqa: BLE001 - many kinds, if a result can no longer be fetched
             if not ours.done():
                 gone = self._gone()
                 gone.__cause__ = reason
@@ -206,16 +206,16 @@ class Dask(Crew):
         )
 
     def interrupt(self, name: str, futures: Iterable[Future[Any]]) -> None:
-        del futures  # workers answer at once to whatever comes
-        with suppress(Exception):  # a scheduler that is gone has nothing to be told
+        del futures  # interrupted workers return all later work at once
+        with suppress(Exception):  # the scheduler may have ended
             self._client.run(interrupt_here, name, wait=False)
 
     def end(self, futures: Iterable[Future[Any]] = ()) -> None:
-        del futures  # a client that leaves takes its own with it
+        del futures  # closing the client cancels them
         self._stack.close()
 
 
-# At a worker.
+# Functions that a worker of a cluster runs.
 
 
 def _version() -> str:
@@ -228,32 +228,32 @@ def _with_tracebacks(shown: bool, function: Callable[..., Any], *arguments: Any)
     return function(*arguments)
 
 
-_IDLE_S = 60  # How long processes wait for more work, so that a next call need not start new ones.
+_IDLE_S = 60  # Seconds that idle processes stay alive, so that the next call can reuse them.
 
 
 class Local(Crew):
-    """Processes of this machine, kept for the next call; `copied`: begun as copies of this one, where that is safe."""
+    """Processes of this machine, kept for the next call; `copied`: forked from this process where that is safe."""
 
     width = 1
 
     def __init__(self, width: int, memory: int | None = None, *, copied: bool = False) -> None:
         self.width, self._memory = width, memory
-        self._copied = copied and memory is None and sys.platform == "linux"  # a copy has taken memory already
+        self._copied = copied and memory is None and sys.platform == "linux"  # a copy already uses much
         self._executor: Any = None
         if self._copied and has_one_thread():
-            self.submit(int)  # before anybody starts a thread: then there are no more copies
+            self.submit(int)  # starts processes while there is one thread; later they could not be copies
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         try:
             return self._submit(function, *arguments)
-        except BrokenExecutor:  # a process died since it was looked whether they are well; others are started now
+        except BrokenExecutor:  # a process died since the last check; the second call starts new ones
             return self._submit(function, *arguments)
 
     def _submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         from loky import get_reusable_executor
 
         if os.name == "posix" and self._executor is None:
-            # Python 3.11 lets signals through again once it has started this one, which loky needs; so start it before.
+            # Starting the resource trackers unblocks signals in Python 3.11, so start them before signals are blocked.
             silent = ",".join(filter(None, [os.environ.get("PYTHONWARNINGS"), "ignore:resource_tracker"]))
             with environment({**SAFE_PATH, "PYTHONWARNINGS": silent}):
                 from loky.backend import resource_tracker as lokys
@@ -265,7 +265,7 @@ class Local(Crew):
             from optsum.running import copies
 
             context = copies.CONTEXT
-        with suppress(FileNotFoundError):  # somebody has removed it
+        with suppress(FileNotFoundError):  # the current folder has been removed
             folder = str(Path.cwd())
         with _signals_held(), environment(SAFE_PATH):
             self._executor = get_reusable_executor(
@@ -273,7 +273,7 @@ class Local(Crew):
                 context=context,
                 timeout=_IDLE_S,
                 initializer=start_process,
-                initargs=(os.getpid(), tracebacks_are_shown(), self._memory, folder),  # others: new processes
+                initargs=(os.getpid(), tracebacks_are_shown(), self._memory, folder),  # if changed, loky starts anew
                 env={**SAFE_PATH, **KEEPS_MEMORY},
             )
             mend_pipes(self._executor)
@@ -281,23 +281,23 @@ class Local(Crew):
         return future
 
     def interrupt(self, name: str, futures: Iterable[Future[Any]]) -> None:
-        # They do nothing else, and answer at once to whatever comes; loky 3.7 stumbles when it kills what is cancelled.
+        # Interrupted processes return all later work at once. Futures are not cancelled: loky 3.7 fails to end these.
         del name, futures
         interrupt_processes(self._executor)
 
     def end(self, futures: Iterable[Future[Any]] = ()) -> None:
         del futures
         if self._executor is not None:
-            with warnings.catch_warnings():  # that there is no pgrep to find a process's own processes with
+            with warnings.catch_warnings():  # loky warns if it lacks pgrep, which finds child processes
                 warnings.simplefilter("ignore")
                 self._executor.shutdown(wait=True, kill_workers=True)
 
     def close(self) -> None:
-        """Keep the processes for a while."""
+        """Keep the processes for the next call; they end after `_IDLE_S` seconds without work."""
 
 
 def interrupt_processes(executor: Any) -> None:
-    """Send Ctrl-C to the processes of an executor, which do not get it if it was sent only to this process."""
+    """Send SIGINT to the processes of an executor, in case only this process received it."""
     for process in list(getattr(executor, "_processes", None) or {}):
         if os.name == "posix":
             with suppress(ProcessLookupError):
@@ -306,7 +306,7 @@ def interrupt_processes(executor: Any) -> None:
 
 @contextmanager
 def _signals_held() -> Iterator[None]:
-    """Block Ctrl-C and SIGTERM in a starting process until it can handle them."""
+    """Block Ctrl-C and SIGTERM; processes started meanwhile inherit that, and unblock them when they are ready."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -318,20 +318,20 @@ def _signals_held() -> Iterator[None]:
 
 
 _WIDTH: Final = 1 << 20
-"""Capacity of a pipe in bytes, the most that Linux allows everybody. With 64 kB, a sender of a batch repeatedly waits
-for the reader, which waits for Python's lock.
+"""Capacity of a pipe in bytes, the largest that Linux allows to ordinary users. With the default of 64 kB, the sender
+of a batch repeatedly waits for the reader, which waits for Python's global lock.
 """
 
 
 class Results(Connection):
-    """The reading end of a pipe of results: `handle`, which this closes; `processes`: the living senders."""
+    """The reading end of a pipe of results. `handle`: its descriptor, which this closes; `processes`: the senders."""
 
     def __init__(self, handle: int, processes: Mapping[int, Any]) -> None:
         super().__init__(handle, writable=False)
         self._processes = processes
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        """Pickle as nothing: workers only write, but loky pickles this object when one process replaces another."""
+        """Pickle as None: loky sends this object to a process that replaces another, which only writes results."""
         return type(None), ()
 
     def _recv(self, size: int, read: Any = None) -> Any:
@@ -339,19 +339,19 @@ class Results(Connection):
         return super()._recv(size, self._next)  # type: ignore[misc]
 
     def _next(self, handle: int, size: int) -> bytes:
-        """Return the available bytes of a message; raise `EOFError` if a sender has died and nothing more comes."""
+        """Return the available bytes of a message; raise `EOFError` if there are none and a sender has died."""
         senders = {process.sentinel: process for process in list(self._processes.values())}
         while handle not in (ready := wait([handle, *senders])):
             idle = [sentinel for sentinel in ready if senders[sentinel].exitcode == 0]
             if not idle:
                 raise EOFError("a process died while results were sent")
-            for sentinel in idle:  # it ended by itself, having nothing to do, and had sent all it had
+            for sentinel in idle:  # it ended normally, when idle, and has sent everything
                 del senders[sentinel]
         return os.read(handle, size)
 
 
 def mend_pipes(executor: Any) -> None:
-    """Widen the pipes of an executor of loky without submitted work, and make it detect incomplete messages."""
+    """Widen the pipes of a loky executor, and detect incomplete messages; call it before work is submitted."""
     results = executor._result_queue  # noqa: SLF001 - loky has no other way to its pipes
     if os.name != "posix" or isinstance(results._reader, Results):  # noqa: SLF001
         return
@@ -359,13 +359,13 @@ def mend_pipes(executor: Any) -> None:
         from fcntl import F_SETPIPE_SZ, fcntl
 
         for pipe in (results, executor._call_queue):  # noqa: SLF001
-            with suppress(OSError):  # the user has as many pages in pipes as are allowed
+            with suppress(OSError):  # this user's pipes have reached their memory limit
                 fcntl(pipe._writer.fileno(), F_SETPIPE_SZ, _WIDTH)  # noqa: SLF001
     results._reader = Results(os.dup(results._reader.fileno()), executor._processes)  # noqa: SLF001
 
 
 class Given(Crew):
-    """An executor of the caller, who ends it; or a function that makes one, again after a crash."""
+    """An executor of the caller, who ends it, or a function that makes executors: another one after a crash."""
 
     def __init__(self, source: Executor | Callable[[], Executor]) -> None:
         self._make = None if isinstance(source, Executor) else source
@@ -394,7 +394,7 @@ class Given(Crew):
     def interrupt(self, name: str, futures: Iterable[Future[Any]]) -> None:
         for future in futures:
             future.cancel()
-        interrupt_here(name)  # threads
+        interrupt_here(name)  # for threads of this process
         interrupt_processes(self._executor)
 
     def end(self, futures: Iterable[Future[Any]] = ()) -> None:
@@ -405,13 +405,13 @@ class Given(Crew):
 
 
 AnyExecutor: TypeAlias = "Executor | Callable[[], Executor]"
-"""An executor of the caller's, or a function that makes one."""
+"""An executor of the caller, or a function that makes one."""
 
 
 def crew_of(
     options: Options, executor: AnyExecutor | None = None, *, apart: bool = False, copied: bool = False
 ) -> Crew | None:
-    """Return the workers, or None; `apart`: one at least; `copied`: they may begin as copies of this process."""
+    """Return the workers, or None if this process works alone (never if `apart`); `copied`: allow forked processes."""
     memory = options.memory
     if executor is not None:
         if memory is not None:

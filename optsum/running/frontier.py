@@ -1,8 +1,8 @@
-"""The best value at every length: a step function with proven steps, compared with greedy search.
+"""Compute the best value at every maximum length, a step function with proven steps, and the value of greedy search.
 
-Selections that are feasible at a maximum length are feasible at every larger one, so the best value only improves with
-the length. Lengths are solved in descending order: the best value at one is a bound for all smaller ones, and an
-optimum of length l for the maximum L is an optimum for every maximum from l to L, so the next maximum is l - 1.
+A selection that is feasible at a maximum length is feasible at every larger one, so the best value improves with the
+length. Lengths are solved in descending order: the best value at one length bounds the values at all smaller ones, and
+an optimum of length l at the maximum L is optimal at every maximum from l to L, so that the next to solve is l - 1.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ from optsum.system.clock import Deadline, Limits, Stopped, Termination, clock
 from optsum.system.processes.signal_guard import postponing
 
 _BAND: Final = 16
-"""Number of lengths with computed bounds after a limit; lengths between them use the bound of the next larger one."""
+"""Number of intervals into which lengths left unsolved by a limit are split; bounds are computed at their ends."""
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Lengths `first` to `last` (numbers in the list) with the same known bounds and selections."""
+    """The lengths with indices `first` to `last`, which share a best known value, its bound and its selection."""
 
     first: int
     last: int
@@ -53,14 +53,15 @@ class Piece:
 class Walk:
     """A search of one problem at descending maximum lengths.
 
-    `solves`: number of exact searches. `stopped`: the limit that was reached first; the pieces below are then bands.
+    `solves`: number of exact searches. `stopped`: the limit that was reached, if any; bound and best value of the
+    remaining lengths may then differ.
     """
 
     def __init__(self, problem: Problem, setup: Setup, lengths: Sequence[int], deadline: Deadline) -> None:
         self._problem, self._setup, self._lengths = problem, setup, lengths
         self._known: list[tuple[int, Key, Selection]] = []
-        self.pieces: list[Piece] = []  # descending
-        self._begun: Run | None = None  # Greedy search at the largest length, which evaluates.
+        self.pieces: list[Piece] = []  # the largest length first
+        self._begun: Run | None = None  # Greedy search at the largest length: its evaluations are reused.
         self.solves = 0
         self.stopped: Termination | None = None
         began = clock()
@@ -68,10 +69,10 @@ class Walk:
         if problem.can(Capability.COVERAGE):
             prepare_climb()
         setup.strategy.prepare(problem)
-        self._deadline = deadline.later(clock() - began)  # the limit is of searches
+        self._deadline = deadline.later(clock() - began)  # without the time of preparation
 
     def greedy(self) -> list[Piece] | None:
-        """Return the values of greedy search at each length, ascending; None if the time limit is reached first."""
+        """Return the values of greedy search, the smallest length first; None if the time limit is reached before."""
         reached = list(self._searched() if self._problem.min_length else self._climbed())
         if len(reached) < len(self._lengths):
             return None
@@ -79,7 +80,7 @@ class Walk:
         return [Piece(same[0], same[-1], reached[-1 - same[0]], None, None) for same in numbers]
 
     def _climbed(self) -> Iterator[Key | None]:
-        """Yield the values of greedy search, descending, with as few climbs as possible."""
+        """Yield the value of greedy search at each length, the largest first; one climb may serve several lengths."""
         problem = self._problem
         coverage = problem.lighter.coverage if problem.can(Capability.COVERAGE) else None
         if coverage is None or coverage.rows or arrays_of(coverage) is None:
@@ -94,7 +95,7 @@ class Walk:
             yield max(worth[units] for units in found)
 
     def _searched(self) -> Iterator[Key | None]:
-        """Yield the values of greedy search, descending, with one search for each length."""
+        """Yield the value of greedy search at each length, the largest first, by a search for each."""
         strategy: Strategy = STRATEGIES.create(DEFAULT_HEURISTIC, {})
         strategy.prepare(self._problem)
         for length in reversed(self._lengths):
@@ -119,12 +120,12 @@ class Walk:
             yield key
 
     def run(self) -> Result:
-        """Solve as many lengths as the steps need, and return the result of the largest."""
+        """Solve lengths in descending order, except those with a known optimum; return the result of the largest."""
         number, upper, first = len(self._lengths) - 1, None, None
         while number >= 0 and not self._too_short(number):
             self.solves += 1
             problem, seed = self._problem.within(self._lengths[number]), self._setup.options.seed
-            before, self._begun = self._begun, None  # the largest length comes first
+            before, self._begun = self._begun, None  # only the largest length, which is first, reuses it
             result = searched(problem, self._setup.strategy, self._left(), seed, root_bound=upper, before=before)
             first = first or result
             if result.termination is Termination.INTERRUPTED:
@@ -152,7 +153,7 @@ class Walk:
         return first
 
     def _descend(self, number: int, upper: Key) -> tuple[int, Key]:
-        """Prove smaller lengths in one search, if possible; return the last and its value. Ctrl-C raises `Stopped`."""
+        """Prove smaller lengths jointly if possible; return the least proven index and its value. Raises at Ctrl-C."""
         if self._too_short(number - 1):
             return number, upper
         strategy, largest = self._setup.strategy, self._lengths[number - 1]
@@ -170,12 +171,12 @@ class Walk:
                 if stop.termination is Termination.INTERRUPTED:
                     raise
                 break
-            if found is None:  # nothing is feasible, which the search of that length by itself says
+            if found is None:  # nothing is feasible, which the separate search of this length proves
                 break
             upper = found[0]
             number = self._proven(number - 1, *found)
         self.solves += together.searched
-        for piece in self.pieces:  # held against the independent scorer
+        for piece in self.pieces:  # checked by the independent scorer
             if piece.selection is None:
                 continue
             seen, length = self._problem.evaluate(piece.selection), self._problem.length(piece.selection)
@@ -187,7 +188,7 @@ class Walk:
         return number, upper
 
     def _proven(self, number: int, key: Key, selection: Selection) -> int:
-        """Record an optimum of a length; return the number of the least length for which it is optimal."""
+        """Record the optimum at a length, given by its index; return the least index for which it is optimal."""
         low, length = number, self._problem.length(selection)
         self._known.append((length, key, selection))
         while low > 0 and self._lengths[low - 1] >= length:
@@ -205,7 +206,7 @@ class Walk:
         return replace(limits, time_s=None if limits.time_s is None else self._deadline.left_s)
 
     def _add(self, piece: Piece) -> None:
-        """Add a piece below all others; pieces of equal value become one step, with the shortest selection."""
+        """Add a piece below all others, or extend the last one if value and bound are equal."""
         above = self.pieces[-1] if self.pieces else None
         if above is not None and above.key == piece.key and above.bound == piece.bound:
             self.pieces[-1] = replace(piece, last=above.last)
@@ -213,7 +214,7 @@ class Walk:
             self.pieces.append(piece)
 
     def _add_bands(self, number: int, upper: Key | None, result: Result) -> None:
-        """Add the lengths that a limit left unsolved, each with a proven bound and the best known selection."""
+        """Add the lengths that a limit left unsolved, each with the best proven bound and the best known selection."""
         bound, sense = upper, self._problem.sense
         if result.bound_key is not None:
             bound = sense.tighter(bound, result.bound_key)
@@ -256,11 +257,11 @@ class Walk:
 
 
 def bounds_of(problem: Problem, lengths: Sequence[int], deadline: Deadline) -> dict[int, Key]:
-    """Return proven bounds by maximum length, as many as the time allows; each holds for all smaller lengths."""
+    """Return proven bounds by maximum length, as many as time allows; each bound also holds for all smaller lengths."""
     found: dict[int, Key] = {}
     if not problem.can(Capability.BOUND):
         return found
-    # A program that is exact may be far larger than one that bounds it, or too large to be made.
+    # With ceilings, the exact integer program may be too large to build; `root_bound` uses a smaller one.
     linear = problem.can(Capability.LINEAR) and not (problem.can(Capability.COVERAGE) and problem.coverage.ceilings)
     for length in spread(lengths):
         if deadline.passed:
@@ -269,7 +270,7 @@ def bounds_of(problem: Problem, lengths: Sequence[int], deadline: Deadline) -> d
             if (bound := problem.within(length).root_bound(deadline)) is not None:
                 found[length] = bound
         elif (relaxation := relax(problem.within(length).linear_model, deadline)) is not None:
-            for other in reversed(lengths):  # its multipliers bound the value at each
+            for other in reversed(lengths):  # the multipliers of one length give a bound at each length
                 model = problem.within(other).linear_model
                 value = Fraction(dual_bound(model, relaxation.duals) + model.offset, model.denominator)
                 found[other] = problem.sense.tighter(found.get(other), value)
@@ -277,7 +278,7 @@ def bounds_of(problem: Problem, lengths: Sequence[int], deadline: Deadline) -> d
 
 
 def spread(lengths: Sequence[int]) -> list[int]:
-    """Return lengths in an order in which any first few are far apart: the largest, the middle, ..."""
+    """Return lengths in an order in which the first few, however many, are far apart: the largest, the middle, ..."""
     order, parts = [len(lengths) - 1] if lengths else [], [(0, len(lengths) - 1)]
     while parts:
         first, end = parts.pop(0)
@@ -291,7 +292,7 @@ def spread(lengths: Sequence[int]) -> list[int]:
 def resolve_frontier(
     given: Mapping[str, Any], lengths: str | Sequence[int] | None, *, config: str | Path | None = None
 ) -> tuple[Options, Sequence[int] | None]:
-    """Return the options of a frontier, and its lengths; None for all up to each problem's maximum (without texts)."""
+    """Return the options and the lengths of a frontier; None: every length up to the maximum of each problem."""
     most = None
     if lengths is not None:
         if given.get("max_length") is not None:
@@ -330,7 +331,7 @@ def frontier(
     Parameters
     ----------
     topic, config, **options
-        As in `optsum.solve`; the strategy must be exact, and is by default branch-and-bound.
+        As in `optsum.solve`; the strategy must be exact. The default is branch-and-bound, and auto for a `Problem`.
     lengths : text or numbers, optional
         Maximum lengths, such as ``"25:300:25"`` or ``[50, 100]``; by default every length up to `max_length`, or up to
         a problem's maximum.
@@ -368,7 +369,7 @@ def frontier(
 
 
 def differing(row: Mapping[str, Any], lengths: Sequence[int] | None, *, optima: bool, greedy: bool) -> str | None:
-    """Return the flag in which an earlier row differs; None if none does. The hash of the options has no such flags."""
+    """Return the flag in which an earlier row differs, of those that the hash of options leaves out, or None."""
     if (one := Frontier.from_row(row.get("frontier"))) is None:
         return None if row.get("status") == "error" else "frontier"
     if lengths is not None and one.lengths != text_of_lengths(lengths):

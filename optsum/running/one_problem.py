@@ -1,4 +1,4 @@
-"""One problem of a topic, or one for each reference: resolve options, warm up the process, build, search, report."""
+"""Solve one topic, as one problem or one for each reference: resolve options, warm up, build, search, report."""
 
 from __future__ import annotations
 
@@ -40,18 +40,18 @@ _REPORTED = ("rouge-1", "rouge-2", "rouge-l")
 class Setup:
     """Options resolved into the parts of a search; pickled as the options, and resolved again when unpickled."""
 
-    options: Options  # What it was made from.
+    options: Options  # The options that were resolved.
     formulation: Formulation
-    # spec, spec_of_tokens: what is optimized, with all units if the strategy must see them; the latter for topics that
-    # come as tokens.
+    # spec, spec_of_tokens: the objective for topics given as text and as tokens, with all units if the strategy needs
+    # them.
     spec: Spec
     spec_of_tokens: Spec
     strategy: Strategy
     limits: Limits
-    scores: tuple[Metric, ...]  # Metrics that the finished text is scored by.
-    blank: Result  # What a result says whatever is found: nothing is searched yet.
-    has_other_files: bool = False  # Whether files that options name have changed since they were sent to this process.
-    # The kinds of problems that have been prepared for (`optsum.Problem.prepared_as`).
+    scores: tuple[Metric, ...]  # Metrics by which the summary found is scored.
+    blank: Result  # The fields of a result that do not depend on the search.
+    has_other_files: bool = False  # Whether a file that an option names changed after the options were sent.
+    # The kinds of problems (`optsum.Problem.prepared_as`) for which this process is prepared.
     ready: set[Hashable] = field(default_factory=set, init=False, repr=False)
     _faults: dict[str, tuple[Topic, str | None, str | None]] = field(default_factory=dict, init=False, repr=False)
 
@@ -61,7 +61,7 @@ class Setup:
 
     @cached_property
     def kinds(self) -> set[Hashable] | None:
-        """The kinds of problems that are `ready`; None for a third party's strategy, which may vary by problem."""
+        """The kinds of problems in `ready`; None for a third party's strategy, which is prepared for each problem."""
         return self.ready if is_ours(self.strategy) else None
 
     @cached_property
@@ -70,21 +70,21 @@ class Setup:
 
     @property
     def ours(self) -> bool:
-        """Whether formulation, strategy, metrics and tokenizer are optsum's own, which any topic can prepare."""
+        """Whether formulation, strategy, metrics and tokenizer are optsum's own: a sample topic can warm them up."""
         own_words = is_place(self.options.tokenizer or "")
         return not own_words and all(map(is_ours, (self.strategy, self.formulation, *self.scores)))
 
     @property
     def may_be_copied(self) -> bool:
-        """Whether a process prepared for this may be copied: others' code, except HiGHS, may have a connection."""
+        """Whether a process prepared for this may be forked; third-party code, except HiGHS, may hold connections."""
         return self.ours and self.options.backend in {None, "highs"}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle as the options, which are small, and cache the setup in the other process."""
+        """Pickle as the options, which are small; the other process resolves them once, and caches the setup."""
         return _setup_sent, (self.options, self.blank.config_hash)
 
     def spec_of_text(self, topic: Topic) -> Spec:
-        """Return the specification for a topic's text or tokens, without a length that its references give."""
+        """Return the specification for a topic of text or of tokens, without a maximum length that references give."""
         tokens = bool(topic.sentences) and all(isinstance(sentence, tuple) for sentence in topic.sentences)
         return self.spec_of_tokens if tokens else self.spec
 
@@ -95,14 +95,14 @@ class Setup:
         return replace(spec, max_length=_length_of_references(topic, spec))
 
     def faults_of(self, topic: Topic) -> tuple[str | None, str | None]:
-        """Return why a topic is refused (the tokenizer drops almost everything), and the warning about damaged text."""
+        """Return an error (the tokenizer drops almost all text) and a warning (it damages text), or None for each."""
         if not self.formulation.has_metric:
             return None, None
         last = self._faults.get("topic")
-        if last is None or last[0] is not topic:  # it is asked when a topic is read, and when its problem is built
+        if last is None or last[0] is not topic:  # called when a topic is read, and again when its problem is built
             texts = topic.sentences, list(chain.from_iterable(topic.references))
             sentences: list[Any] = list(chain(*texts))
-            plain = set(map(type, sentences)) <= {str} and "".join(sentences).isascii()  # which nothing spoils
+            plain = set(map(type, sentences)) <= {str} and "".join(sentences).isascii()  # which no tokenizer damages
             last = topic, None, None
             if not plain or self.stems_another:
                 options, analyzer = self.options, self.spec_of_text(topic).analyzer
@@ -114,10 +114,10 @@ class Setup:
         return last[1:]
 
     def is_spoiled(self, topic: Topic) -> bool:
-        """Whether the tokenizer or the stemmer damages a topic, or it cannot be read at all."""
+        """Whether the tokenizer or the stemmer damages a topic, or the check itself fails."""
         try:
             return any(self.faults_of(topic))
-        except Exception:  # noqa: BLE001 - it is raised again where the topic is searched by itself
+        except Exception:  # noqa: BLE001 - raised again when the topic is searched by itself
             return True
 
 
@@ -140,7 +140,7 @@ def is_ours(part: object) -> bool:
 
 @lru_cache(maxsize=64)
 def _setup_sent(options: Options, config_hash: str) -> Setup:
-    """Return the setup of options from another process, with the contents of files on which the hash depends."""
+    """Return the setup of options from another process; it is marked if files in the options have changed since."""
     if options.config_hash != config_hash:
         forget()
     setup = setup_of(options)
@@ -180,10 +180,10 @@ def setup_of(options: Options) -> Setup:
 
 
 def problems(topic: Topic, setup: Setup) -> Iterator[Topic]:
-    """Yield the problems of a topic: itself, one for each reference, or the one reference that counts.
+    """Yield the problems of a topic, by the option `references`: the topic, or copies with one reference each.
 
-    If the time limit is reached before it is known on which reference others agree, all are kept, but no problem is
-    built (`build`). The best of several references is one problem here.
+    With "best", this is one problem. With "agreed", a topic keeps all references if the time limit is reached before
+    they are compared, and `build` then refuses it.
     """
     if setup.options.vectors is not None:
         topic = read_vectors(topic, setup.options.vectors)
@@ -217,7 +217,7 @@ def agreed(topic: Topic, setup: Setup) -> int:
 
 
 def of_one_problem(topic: Topic, options: Options, work: Callable[[Topic, Setup], Result]) -> Result:
-    """Return the result of the only problem of a topic, with its text for notebooks."""
+    """Return the result of `work` on the only problem of a topic, with the text of the topic for notebooks."""
     setup = setup_of(options)
     part, ready = single_problem(topic, setup), warm_up(setup)
     found = work(part, setup)
@@ -226,7 +226,7 @@ def of_one_problem(topic: Topic, options: Options, work: Callable[[Topic, Setup]
 
 
 def charged(result: Result, ready: float, **others: Any) -> Result:
-    """Add the seconds of the warm-up to a result, if there was one, and `others` of its fields."""
+    """Return a result with the seconds of the warm-up, unless these are 0, and with other fields (`others`) changed."""
     if ready:
         others["timing"] = replace(result.timing, warm_up_s=ready)
     return result.changed(**others) if others else result
@@ -246,25 +246,24 @@ def single_problem(topic: Topic, setup: Setup) -> Topic:
 
 T = TypeVar("T")
 Single: TypeAlias = Callable[[int, Topic, Setup, "Key | None", "Key | None"], Result]
-"""Searches a topic with one reference, by its number; with the root bound and the cutoff, if they are known."""
+"""Searches a topic with one reference, given its number, the topic, setup, root bound and cutoff (None if unknown)."""
 
-_LARGE: Final = 100  # Sentences of a topic from which on a bound is worth its time before a search.
-_LEAST_MORE: Final = Fraction(1, 10**9)  # Share by which a value of a reference is larger than another, or not at all.
-_LEAST_S: Final = 0.02  # Time (s) that a reference may take, however many there are: greedy search needs less.
+_LARGE: Final = 100  # Sentences from which on all references are bounded before any is searched exactly.
+_LEAST_MORE: Final = Fraction(1, 10**9)  # Share by which a cutoff is lowered so that equal values are still found.
+_LEAST_S: Final = 0.02  # Least time limit (s) of a reference, however many there are; greedy search needs less.
 _PROVEN = {Status.OPTIMAL, Status.INFEASIBLE}
 
 
 def best_of_references(topic: Topic, setup: Setup, single: Single) -> Result:
     """Return the result of the reference with the largest value.
 
-    For a large topic, every reference is first searched greedily and bounded. An exact strategy then searches
-    references in descending order of their values, except those whose bound is below a known value, for selections that
-    are better than those of other references. Unless the best is proven, every selection is evaluated on all
-    references, because it may have a larger value on another one.
+    For a topic of many sentences, every reference is first searched greedily and bounded. The exact strategy then
+    searches only the references whose bound is unknown or reaches the best known value, the most promising first, for
+    selections better than that. If the best is not proven, each selection found is evaluated on all references, because
+    its value may be larger on another one.
 
-    The references share a time limit, plus half a second for all of them together to be searched and evaluated;
-    problems not built by then keep their results. If there are thousands of references, the time may not suffice for
-    all of them, and then there is no bound.
+    All references share one time limit, and half a second after it for what must still be done. Thousands of references
+    may need more time; then the result has no bound.
     """
     began, over = clock(), too_late(setup)
     large = len(topic.sentences) >= _LARGE and len(topic.references) > 1
@@ -299,11 +298,11 @@ def best_of_references(topic: Topic, setup: Setup, single: Single) -> Result:
 def _search_hopeful(
     results: list[tuple[int, Result]], topic: Topic, setup: Setup, single: Single, began: float, over: Deadline
 ) -> None:
-    """Replace bounded results that may be the best by exact ones, the largest value first.
+    """Replace greedy results by exact ones where the bound allows the largest value, the most promising first.
 
-    A search that reached its share of the time limit is repeated if others leave it more time.
+    A search that reached its share of the time limit is repeated if the others left it more time.
     """
-    given: dict[int, float] = {}  # seconds that each was searched for
+    given: dict[int, float] = {}  # time limit in seconds of the last search of each
 
     def hope(place: int) -> tuple[bool, bool, Key, int]:
         bound = results[place][1].bound_key
@@ -340,7 +339,7 @@ def _search_hopeful(
 
 
 def _cutoff_of(results: Sequence[tuple[int, Result]], place: int) -> Key | None:
-    """Return what a reference must exceed to be the best: the first of equals is, so one before may give as much."""
+    """Return the value that a reference must exceed to be the best; one before the best so far need only equal it."""
     places = [other for other, (_, result) in enumerate(results) if other != place and result.key is not None]
     held = [(results[other][1].key or 0, -other) for other in places]
     if not held:
@@ -371,10 +370,10 @@ def for_each_reference(
     result_of: Callable[[T], Result],
     over: Deadline,
 ) -> list[tuple[int, T]]:
-    """Return `answer` for each reference that has something to count.
+    """Return the number and the `answer` of each reference, without those that raise an `InputError`.
 
-    After Ctrl-C, or when `over` has passed, the others get `unsearched` answers, so that nothing is known of all
-    references together. `result_of` tells whether an answer was interrupted.
+    After Ctrl-C, or when `over` has passed, the other references get `unsearched` answers, so that nothing is claimed
+    of all together. `result_of`: returns the result of an answer, which says whether Ctrl-C ended it.
     """
     found: list[tuple[int, T]] = []
     refused: InputError | None = None
@@ -399,12 +398,12 @@ def for_each_reference(
 
 
 def too_late(setup: Setup) -> Deadline:
-    """Return when to stop searching further references: each has a share of the time, but tiny shares are of no use."""
+    """Return the deadline after which no further reference is searched: the time limit and its grace."""
     return Deadline(setup.limits.time_s).later(setup.limits.grace_s)
 
 
 def shares(setup: Setup, topic: Topic) -> Iterator[Setup]:
-    """Yield a setup for each reference in turn, with an even share of the time left since the first request."""
+    """Yield a setup for each reference, limited to an even share of the time that is left at that moment."""
     began, all_of_them = clock(), max(1, len(topic.references))
     grace_s = max(setup.limits.grace_s / all_of_them, _LEAST_S)
     for left in range(all_of_them, 0, -1):
@@ -418,8 +417,8 @@ def best_result(results: Sequence[tuple[int, Result]]) -> Result:
     """Return the best result of all references (the first in case of ties) as the result of the topic.
 
     It is optimal only if no other reference can have a larger value: each is solved, or its bound is not larger. The
-    bound is the largest one; times and counts are summed. ``reference`` is its number, and ``reference_objectives`` has
-    the value of each.
+    bound is the largest one; times and counts are summed. ``reference`` is the number of the best reference, and
+    ``reference_objectives`` has the value of each.
     """
     held = [(number, result) for number, result in results if result.key is not None]
     bounds = [result.bound_key for _, result in results if result.status is not Status.INFEASIBLE]
@@ -466,7 +465,7 @@ def reaches(key: Key, result: Result) -> bool:
 
 
 def _with_best(part: Topic, setup: Setup, old: Result, found: Iterable[tuple[Any, ...]], deadline: Deadline) -> Result:
-    """Return a result with the best selection found for any reference, in the input's numbers."""
+    """Return the result of a reference, or one with a better selection of `found` (in the input's names)."""
     try:
         task = setup.formulation.task(part, setup.spec_for(part).with_all_units().until(deadline))
     except Stopped:
@@ -489,7 +488,7 @@ def _with_best(part: Topic, setup: Setup, old: Result, found: Iterable[tuple[Any
 
 def unsolved(name: str | None, setup: Setup, why: Termination | Stopped, *, seconds: float = 0.0) -> Result:
     timing = Timing(text_s=seconds, search_s=0.0)
-    own: dict[str, Any] = {"statistics": {}, "extra": {}}  # none that another result has too
+    own: dict[str, Any] = {"statistics": {}, "extra": {}}  # new objects, which no other result shares
     stop = why if isinstance(why, Stopped) else Stopped(why)
     own |= {"termination": stop.termination, "detail": stop.detail}
     return setup.blank.changed(id=name, seconds=seconds, timing=timing, **own)
@@ -498,7 +497,7 @@ def unsolved(name: str | None, setup: Setup, why: Termination | Stopped, *, seco
 def finished(
     task: Task, setup: Setup, result: Result, *, began: float, built: float, sentence_count: int | None = None
 ) -> Result:
-    """Return a result with names, text and scores; `began`, `built`: when work on the topic and the search began."""
+    """Return a result in the input's names, with text and scores; `began`, `built`: when building and search began."""
     found: dict[str, Any] = {} if sentence_count is None else {"sentence_count": sentence_count}
     more: Mapping[str, Any] = {}
     if result.selection is not None:
@@ -533,13 +532,13 @@ def finished(
 
 
 def count_sentences(topic: Topic) -> int | None:
-    """Return the number of sentences of a topic, if they are named by their numbers."""
+    """Return the number of sentences of a topic; None for a cover whose sentences have ids of their own."""
     return None if topic.cover is not None and "sentence_ids" in topic.meta else len(topic.sentences)
 
 
 @postponing()
 def build(topic: Topic, setup: Setup, deadline: Deadline = NEVER, *, keep_unmatched: bool = False) -> Task:
-    """Return the problem of a topic; `keep_unmatched`: with units that match no reference, whatever the options."""
+    """Build the task of a topic; `keep_unmatched`: with units that match no reference, whatever the options say."""
     if setup.best_of_references and len(topic.references) > 1:
         raise OptionError(
             'With references="best" a topic with several references means several problems: give one reference.'
@@ -588,7 +587,7 @@ def run_task(
     cutoff: Key | None = None,
     sentence_count: int | None = None,
 ) -> Result:
-    """Search a task, begun at `began` (by default now), and name what was found; callers postpone Ctrl-C."""
+    """Search a task, and return the `finished` result; `began`: its begin (default: now). Callers postpone Ctrl-C."""
     # A topic's randomness depends on its id, not on its place in the file or on the worker that gets it.
     seed = setup.options.seed + zlib.crc32(task.id.encode("utf-8", "surrogatepass"))
     built = clock()
@@ -602,9 +601,9 @@ def run_task(
 
 
 _SENTENCES: Final = ("the oracle reads all the references", "the summary reads the document", "the end is near")
-_WORD: Final = "{0}\t{1}\t_\tX\t_\t_\t{2}\t{3}\t_\t_"  # Of a parse; all words hang on the first.
+_WORD: Final = "{0}\t{1}\t_\tX\t_\t_\t{2}\t{3}\t_\t_"  # A line of a parse, in which all words depend on the first.
 
-SAMPLE: Final = as_topic(  # A tiny topic that every formulation can use.
+SAMPLE: Final = as_topic(  # A tiny topic that every built-in formulation can use.
     {
         "id": "warm-up",
         "documents": [_SENTENCES],
@@ -620,16 +619,16 @@ SAMPLE: Final = as_topic(  # A tiny topic that every formulation can use.
 )
 
 _LIMIT_S: Final = 5.0
-"""Time limit for the search of that topic, regardless of the options, so that a hanging solver does not hang long."""
+"""Time limit in seconds of the search of `SAMPLE`, whatever the options say, in case that a solver hangs."""
 
-_ANY: Final = "whatever the problem is"  # What a setup is `Setup.ready` for when this process is.
+_ANY: Final = "whatever the problem is"  # A member of `Setup.ready` once the process is warmed up for a setup.
 _ready: set[Options] = set()
-"""Setups for which this process is prepared, a property of the process like its loaded kernels."""
+"""Options for which this process is prepared; a state of the process, like its loaded kernels."""
 
 
 def warm_up(setup: Setup) -> float:
-    """Prepare a process for a search, and return the seconds it took; a repeated call costs nothing."""
-    if is_ready(setup):  # quicker than a look at the options
+    """Prepare this process for searches, and return the seconds that this took; a repeated call costs nothing."""
+    if is_ready(setup):  # faster than hashing the options
         return 0.0
     small = _fitting(setup.options)
     seconds = 0.0 if small in _ready else _made_ready(setup, small)
@@ -651,7 +650,7 @@ def _made_ready(setup: Setup, small: Options) -> float:
     if setup.options.elsewhere:
         from multiprocessing import parent_process  # small jobs need no processes
 
-        if parent_process() is None:  # the others find on disk what this one compiles, and need it for long jobs alone
+        if parent_process() is None:  # other processes load what this one compiles
             compile_at_once()
     unlimited = small.model_copy(update={"time_limit": None}) if setup.limits.time_s is None else None
     try:
@@ -667,25 +666,25 @@ def _made_ready(setup: Setup, small: Options) -> float:
             except UnsupportedError:
                 if unlimited is None:
                     raise
-                result = answer(SAMPLE, setup_of(unlimited))  # its solver takes no limit
+                result = answer(SAMPLE, setup_of(unlimited))  # the solver takes no time limit
             _check_solver(result)
     except InputError:  # this formulation wants topics of another kind
         setup.strategy.prepare()
     except OptsumError:
         raise
-    except BaseException as error:  # noqa: BLE001 - whatever it is will be the row of each topic that it concerns
+    except BaseException as error:  # noqa: BLE001 - every topic that it affects gets an error row
         describe(error)
     _ready.add(small)
     return perf_counter() - began
 
 
 def _try_parts(setup: Setup) -> None:
-    """Refuse unsupported combinations; warm up optsum's own strategies on the smallest instance."""
+    """Refuse unsupported combinations, and warm up one of optsum's own strategies on the smallest instance."""
     if setup.formulation.has_metric:
         setup.formulation.serves.check(setup.formulation.name, setup.spec)
     if is_ours(setup.strategy):
         tiny = _tiny(Sense.MAXIMIZE)
-        with suppress(UnsupportedError):  # it may be made for others
+        with suppress(UnsupportedError):  # it may be for other kinds of problems
             setup.strategy.accept(tiny)
             get_ready(tiny, setup.strategy, setup.options.bound)
             if setup.strategy.backend_name is not None:
@@ -693,8 +692,8 @@ def _try_parts(setup: Setup) -> None:
 
 
 def _check_solver(result: Result) -> None:
-    """Refuse a solver that fails on a tiny problem, because all rows would be those of greedy search."""
-    if result.termination is Termination.INTERRUPTED:  # the search has swallowed it, as a search does
+    """Refuse a solver that fails on a tiny problem; otherwise all rows would have greedy selections."""
+    if result.termination is Termination.INTERRUPTED:  # a search returns Ctrl-C as a result
         raise KeyboardInterrupt
     if result.solver_failed:
         raise BackendError(f"{result.detail}, on a tiny problem.")
@@ -706,7 +705,7 @@ def _tiny(sense: Sense) -> CoverageProblem:
 
 
 def _prepare(setup: Setup) -> None:
-    """Load the kernels for a search of the sample topic, or all kernels if the formulation cannot use it."""
+    """Load the kernels for a search of the sample topic, or all of the strategy's if the formulation cannot use it."""
     try:
         problem = build(SAMPLE, setup).problem
     except InputError:
@@ -719,15 +718,15 @@ def refused(options: Options) -> bool:
     """Return whether the strategy refuses every topic with these options; a missing solver is not a refusal."""
     small = setup_of(_fitting(options))
     try:
-        if small.ours and small.formulation.reads_topics:  # others tell only by their own topics
+        if small.ours and small.formulation.reads_topics:  # whether third-party code refuses depends on its topics
             small.strategy.accept(build(SAMPLE, small).problem)
-    except OptsumError as error:  # whoever searches will say so, if it is no refusal
+    except OptsumError as error:  # other errors are reported by the search
         return isinstance(error, UnsupportedError)
     return False
 
 
 def unusable(options: Options) -> str | None:
-    """Return why the strategy, with its solver, works on no topic here; None if it works."""
+    """Return why the strategy and its solver do not work on this machine; None if they do."""
     setup = setup_of(options)
     try:
         warm_up(setup)
@@ -741,7 +740,7 @@ def unusable(options: Options) -> str | None:
 
 @lru_cache(maxsize=64)
 def _fitting(options: Options) -> Options:
-    """Return the options with limits that suit the tiny topic."""
+    """Return the options with limits that suit `SAMPLE`, and without those that do not affect preparation."""
     limits = {
         "max_length": options.max_length and 1000,
         "min_length": 0,
@@ -762,9 +761,9 @@ def _fitting(options: Options) -> Options:
     return options.model_copy(update=limits)
 
 
-_digest: Final = of_files(lru_cache(maxsize=8)(digest_of_vectors))  # Which reads every file of a folder.
+_digest: Final = of_files(lru_cache(maxsize=8)(digest_of_vectors))  # Cached: it reads every file of a folder.
 _SIDES: Final = ("max_sentences", "max_characters", "per_document", "require", "forbid", "exclusive", "requires")
-"""Side constraints, which are mentioned only if there are any."""
+"""Options of side constraints; a signature names only those that are set."""
 
 
 @lru_cache(maxsize=64)

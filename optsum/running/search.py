@@ -1,4 +1,4 @@
-"""One search: a problem, a strategy, limits and a seed give a result that claims only what was proven."""
+"""Search one problem by one strategy within limits; the result claims only what was proven."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from optsum.system.processes.signal_guard import postponing
 from optsum.whole import whole, whole_numbers
 
 _EMPTY = Result(strategy="", status=Status.NO_SOLUTION, termination=Termination.COMPLETED)
-"""A result to be copied and changed, which is faster than filling in every field."""
+"""An empty result, which is copied and changed, because that is faster than filling in every field."""
 
 _OTHER_LIMITS = {Termination.NODE_LIMIT, Termination.EVALUATION_LIMIT, Termination.MEMORY_LIMIT}
-_BOUND_S: Final = 2.0  # Seconds more than the search took that its bound may take where such a limit ended it.
+_BOUND_S: Final = 2.0  # Seconds that a bound may take after one of these, beyond the duration of the search.
 _PROOF_MAY_STAND = {Termination.COMPLETED, Termination.TARGET_REACHED, Termination.GAP_REACHED}
 
 
@@ -48,7 +48,7 @@ def search(
     Parameters
     ----------
     problem : Problem
-        A formulation's, or a user's own: a subclass of `optsum.Problem`.
+        The problem of a formulation, or of a user's own subclass of `optsum.Problem`.
     strategy : str or Strategy
         A name (``optsum list strategies``) with its `options`, or a strategy.
     limits : Limits, optional
@@ -62,7 +62,7 @@ def search(
     bound : str
         "root" computes a bound for a heuristic; "none" does not. Other values are the strategy's own.
     start : iterable of int, optional
-        Units of a starting selection, for every strategy and for solvers that accept one.
+        Units of a starting selection: the first incumbent of every strategy, also for solvers that accept one.
 
     Returns
     -------
@@ -124,7 +124,7 @@ def searched(
     before: Run | None = None,
     cutoff: Key | None = None,
 ) -> Result:
-    """Search like `search`, for callers who postpone Ctrl-C if necessary (`postponing`), because that takes time.
+    """Search like `search`, with a strategy as an object; callers postpone Ctrl-C (`postponing`), which takes time.
 
     `ready`: the kinds of problems (`Problem.prepared_as`) for which the strategy is prepared; new ones are added.
     `greedily`: whether an exact search starts from the greedy selection. `before`: an earlier run on the same problem,
@@ -179,23 +179,20 @@ def _hold(run: Run, start: Iterable[int]) -> None:
 
 
 def _finish_late(run: Run, termination: Termination, *, bounded: bool) -> bool:
-    """Start the run if necessary, and compute a bound if the search has ended without a proof.
-
-    The result tells whether the search or this step was interrupted.
-    """
+    """After a search without a proof, take the greedy selection and compute a bound; return whether Ctrl-C came."""
     interrupted = termination is Termination.INTERRUPTED
     deadline = run.limits.late(run.deadline, interrupted=interrupted)
-    if termination in _OTHER_LIMITS:  # whoever limits nodes does not wait for thousands of linear programs either
+    if termination in _OTHER_LIMITS:  # a short search with few nodes should not be followed by a long bound
         deadline = deadline.within(max(run.limits.grace_s, _BOUND_S + run.elapsed))
-    if run.evaluation is not None and run.bound is not None:  # both may be better than what comes now
+    if run.evaluation is not None and run.bound is not None:  # both are known, and hardly improve now
         deadline = deadline.within(INTERRUPTED_S)
-    # Ended by a limit, or by options of its solver's own, an exact search may hold less than greedy search finds.
+    # An exact search that a limit or an option of its solver ended may hold a worse selection than greedy search finds.
     steps = (run.begin, run.raise_root_bound) if bounded else (run.begin,)
     for left, step in zip(range(len(steps), 0, -1), steps, strict=True):
         try:
             step(deadline.within(deadline.left_s / left))
         except Stopped:
-            pass  # good enough by now, but the search has ended already; or not done in time
+            pass  # the target or the gap is reached, or the time is over
         except KeyboardInterrupt:
             deadline.interrupt()
     return interrupted or deadline.reason == "interrupted"
@@ -228,10 +225,10 @@ def _start_greedily(run: Run, deadline: Deadline) -> None:
 
 
 def get_ready(problem: Problem, strategy: Strategy, bound: str = "root") -> None:
-    """Compile or load every kernel for a search of such problems, and for the bound of a heuristic."""
+    """Compile or load every kernel for searches of problems like this one, and for the bound of a heuristic."""
     strategy.prepare(problem)  # first: it may refuse
     problem.prepare()
-    if strategy.exact:  # which starts from what is quickly found
+    if strategy.exact:  # an exact search starts from the greedy selection
         _greedy().prepare(problem)
     if problem.can(Capability.BOUND) and not strategy.exact and bound != "none":
         import_module(CERTIFICATE).prepare(problem)
@@ -242,7 +239,7 @@ def result_of_sets(
 ) -> Result:
     """Return the first of the enumerated optima as one result, scored afresh.
 
-    If a limit was reached before the proof, the greedy selection may be better.
+    If a limit was reached before the proof, it is the greedy selection if that is better.
     """
     limits = Limits() if limits is None else limits
     known = None if problem.can(Capability.COVERAGE) else optima.bound
@@ -263,7 +260,7 @@ def result_of_sets(
         if problem.can(Capability.BOUND):
             run.raise_root_bound(deadline)
     result = _result(run, strategy, Termination.COMPLETED, None, Timing())
-    # Whether all are there, and why not, is the enumeration's: the optimum may be proven all the same.
+    # The termination is that of the enumeration: the optimum may be proven even if not all optima are known.
     found = OptimaFields(count=optima.count, complete=optima.complete)
     return result.changed(termination=Termination(optima.termination), seconds=seconds, enumeration=found)
 
@@ -307,10 +304,10 @@ def _result(run: Run, strategy: Strategy, termination: Termination, detail: str 
         statistics=run.statistics if run.ran is None else {**run.statistics, "ran": run.ran},
         trace=tuple(run.trace),
         version=__version__,
-        extra={},  # whoever adds something to it adds it to this one
+        extra={},  # a new one, which callers may change
     )
 
 
 def exact_text(key: Key | None) -> str | None:
-    """Return a key for rows, a fraction as text; None if it is a float."""
+    """Return an exact value as text for rows, such as "19/40"; None for a float."""
     return str(Fraction(key)) if isinstance(key, Rational) else None

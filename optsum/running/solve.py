@@ -1,4 +1,4 @@
-"""Solve one topic (`solve`), or several one after another (`solve_all`); find contexts (`context`)."""
+"""Solve one topic (`solve`) or many (`solve_all`), and find the best contexts of a budget (`context`)."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def solve(
     ----------
     topic : Topic or dict
         ``{"id": ..., "documents": [[sentence, ...], ...], "references": [[sentence, ...], ...]}``; or, with `summary`,
-        a single document: a text, or a list of its sentences. Or a problem, which needs no options for texts.
+        a single document: a text, or a list of its sentences. Or a problem, which takes no options for texts.
     summary : str or list of str, optional
         The reference summary of that document.
     embed : callable, optional
@@ -136,7 +136,7 @@ def solve_all(
     Raises
     ------
     OptsumError
-        At once, if the options cannot be used, or the solver is missing; if none of several records can be used.
+        If the options cannot be used or the solver is missing (at once), or if none of several records can be used.
     """
     own = None if executor is None or isinstance(executor, str) else executor
     named = {"executor": executor} if own is None else {}
@@ -154,12 +154,12 @@ def _search_shown(part: Topic, setup: Setup) -> list[Result]:
 
 
 def _shown(part: Topic, result: Result) -> list[Result]:
-    vars(result)["source"] = part.documents  # nobody else holds it yet, and what it claims has been checked
+    vars(result)["source"] = part.documents  # the result is new, and its checks do not depend on the text
     return [result]
 
 
 def solve_topics(topics: AnyTopics, options: Options, *, details: bool = False) -> Generator[Outcomes, None, None]:
-    """Solve topics like `solve_all`, without their texts except in `details`; yield a topic's results together."""
+    """Solve topics like `solve_all`, and yield the results of each together; `details`: with texts and all optima."""
     setup = setup_of(options)
     work = _with_details(partial(search_part, setup=setup, search=answer), setup, details)
     return each_topic(topics, [setup], work, finish=None if details else _alone, row_of=Result.to_row)
@@ -173,19 +173,19 @@ def _alone(part: Topic, result: Result) -> list[Result]:
 def _with_details(work: Callable[[Topic], list[Result]], setup: Setup, asked: bool) -> Callable[[Topic], list[Result]]:
     if not asked:
         return work
-    from optsum.running.enumerate import with_details  # which enumerates, as few commands do
+    from optsum.running.enumerate import with_details  # few commands enumerate
 
     return partial(with_details, setups=[setup], solve_part=work)
 
 
 _LOG: Final = logging.getLogger("optsum")
-_DEFAULTS: Final = {"formulation": "cover", "flat": "sentences"}  # A flat list is one of passages or claims.
+_DEFAULTS: Final = {"formulation": "cover", "flat": "sentences"}  # A flat list holds passages or claims.
 
 
 def resolve_context(given: Mapping[str, Any], *, lengths_given: bool, config: str | Path | None = None) -> Options:
     """Resolve the options of contexts: by default covers with a budget, whose units are passages.
 
-    Lengths are tokens if a tokenizer is named, given if the topics have them, and otherwise words, with a message.
+    Lengths are tokens if a tokenizer is named, those of the topics if they give any, and otherwise words (a warning).
     """
     found = {name: value for name, value in given.items() if value is not None}
     named = found.keys() | (read_config(config).keys() if config is not None else set())
@@ -201,7 +201,7 @@ def resolve_context(given: Mapping[str, Any], *, lengths_given: bool, config: st
 
 
 def gives_lengths(path: str) -> bool:
-    """Return whether the first topic of a file gives lengths; False if the file cannot be read twice."""
+    """Return whether the first topic of a file gives lengths; False for standard input, which cannot be read twice."""
     if path == "-":
         return False
     found = next(islice(read_topics(path, flat="sentences", bad="keep"), 1), None)

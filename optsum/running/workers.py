@@ -1,8 +1,8 @@
-"""Process items one after another, or by workers: Ctrl-C loses nothing, and no process is left running.
+"""Process items one after another, or by workers; Ctrl-C loses no finished item, and no process is left running.
 
-After Ctrl-C, processes also stop and return their finished items. If a process dies (a solver crashes, memory runs
-out), only the responsible item is lost: its items are tried again one by one, and an item is given up only if two
-processes died that had no other item.
+After Ctrl-C, worker processes stop too, and return their finished items. If one dies (a solver crashes, memory runs
+out), its items are tried again one by one, and an item is given up only after two processes died that worked on it
+alone.
 """
 
 from __future__ import annotations
@@ -34,11 +34,9 @@ from optsum.system.processes.signal_guard import is_amid, is_postponed
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 Work: TypeAlias = Callable[[Item], list[Result]]
-STOP: Final = {signal.SIGINT, signal.SIGTERM}  # What ends the work in good order.
+STOP: Final = {signal.SIGINT, signal.SIGTERM}  # Signals that end the work in an orderly way.
 KEEPS_MEMORY: Final = {"MALLOC_TRIM_THRESHOLD_": str(1 << 28), "MALLOC_MMAP_THRESHOLD_": str(1 << 25)}
-"""Environment variable that makes a process keep free memory, which every search needs again and the system would
-otherwise have to clear.
-"""
+"""Environment variables that keep freed memory in a process for the next search; the system would clear it first."""
 
 
 class Answered(NamedTuple):
@@ -57,18 +55,18 @@ class Several(list[Result]):
 
 @dataclass(frozen=True, slots=True)
 class Written(Sized):
-    """The rows of topics, written where these were read (`Lines`)."""
+    """The rows of topics, made in the process that read their `Lines`."""
 
-    ids: list[str | None]  # Of each topic; None of one that cannot be used.
+    ids: list[str | None]  # Of each topic; None for one that cannot be used.
     rows: list[bytes]
-    counts: ResultCounts  # Of the results that they were made of.
+    counts: ResultCounts  # Of the results in the rows.
     said: Mapping[str, tuple[str, bool]]  # Doubts about the lines (`Notes.said`).
 
     def __len__(self) -> int:
         return len(self.ids)
 
 
-Outcomes: TypeAlias = list[Result] | Written  # Of topics that are yielded together.
+Outcomes: TypeAlias = list[Result] | Written  # The results, or rows, of topics that are yielded together.
 
 
 def topics_in(results: Outcomes) -> int:
@@ -78,34 +76,34 @@ def topics_in(results: Outcomes) -> int:
 
 
 def no_rows(lines: Lines, topics: list[Any], answers: list[Any]) -> Written:
-    """Refuse lines: the `Job.written` of work that has none."""
+    """Refuse lines: the default of `Job.written`, for work whose items are no lines."""
     del lines, topics, answers
     raise TypeError("This work takes items, and no lines to write rows of.")
 
 
 @dataclass(frozen=True, slots=True)
 class Job(Generic[Item, Answer]):
-    """The work on each item; pickled for other processes."""
+    """The functions that process items; pickled for other processes."""
 
-    # Returns the results of one item; it ends early, with a result whose termination is "interrupted" in the last
-    # place, if Ctrl-C ended a search.
+    # Returns the results of one item; if Ctrl-C ended a search, that result is the last one, and its termination is
+    # "interrupted".
     work: Callable[[Any], list[Result]]
-    answer: Callable[[Item, list[Result]], Answer]  # Makes of an item and its results what is sent back.
-    name: str = ""  # Of the whole run, by which it alone can be interrupted.
-    # Returns what `work` is given in place of several items, each in its place, or what was found of it: `Answered`.
+    answer: Callable[[Item, list[Result]], Answer]  # Makes what is sent back, from an item and its results.
+    name: str = ""  # Of the whole run; interrupting it affects no other run.
+    # Prepares several items at once: returns, for each, the item for `work`, or its results as `Answered`.
     together: Callable[[list[Item]], list[Any]] = list
-    # Makes rows of the topics of lines and their results; of lines only the first may have been worked on.
+    # Makes rows from lines, their topics and the results; after an interruption, the last lines have no results.
     written: Callable[[Lines, list[Any], list[Any]], Written] = no_rows
 
 
-Batch: TypeAlias = list[Any] | Lines  # Of items, or of lines that are one each.
+Batch: TypeAlias = list[Any] | Lines  # Items, or lines with one item each.
 
 
 class Crew(ABC):
     """Worker processes or threads, on this machine or others.
 
-    `batch_s`: seconds of work in a batch, many times the cost of a message. `falls_together`: whether the death of one
-    process also loses the work of the others.
+    `batch_s`: intended seconds of work in a batch, many times the cost of a message. `falls_together`: whether the work
+    of all processes is lost when one dies.
     """
 
     batch_s = 0.2
@@ -120,28 +118,28 @@ class Crew(ABC):
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """Submit a task; its future raises `BrokenExecutor` if its process died, and the next `submit` works again."""
 
-    def check(self) -> None:  # noqa: B027 - futures of most break when their processes do
-        """Check that workers exist, while there is nothing to do but wait."""
+    def check(self) -> None:  # noqa: B027 - in most, futures fail when their process dies
+        """Raise an error if there are no workers left; called again and again while results are awaited."""
 
     @abstractmethod
     def interrupt(self, name: str, futures: Iterable[Future[Any]]) -> None:
-        """Ask the searches of a run (`Job`) to end with their best selections; others may be cancelled."""
+        """Ask the searches of a run (`Job.name`) to end with their best selections; work not begun may be cancelled."""
 
     @abstractmethod
     def end(self, futures: Iterable[Future[Any]] = ()) -> None:
         """Cancel current work, and end every process that was started for it."""
 
     def close(self) -> None:
-        """Release the workers at the end; they may stay for the next call."""
+        """Release the workers at the end of all work; they may be kept for the next call."""
         self.end()
 
 
-LONG_S: Final = 1.0  # Work on one batch after which what is done is handed over first.
+LONG_S: Final = 1.0  # Seconds of work on a batch after which its finished answers are returned.
 
 
 @dataclass(frozen=True, slots=True)
 class Done(Generic[Answer]):
-    """The outcome of a batch: one answer for each item, unless interrupted or out of time, and the seconds."""
+    """The outcome of a batch: an answer for each item (for the first ones, if it was ended early), and the seconds."""
 
     answers: list[Answer] | Written
     seconds: float
@@ -153,15 +151,15 @@ def is_interrupted(results: list[Result]) -> bool:
 
 
 def worth_keeping(results: list[Result]) -> list[Result]:
-    """Drop the last of some interrupted results if it has no selection."""
+    """Return interrupted results, without the last one if it has no selection."""
     return results if results[-1].selection is not None else results[:-1]
 
 
-_SOON_S: Final = 0.01  # Seconds between two looks at threads that cannot be interrupted yet.
+_SOON_S: Final = 0.01  # Seconds between two attempts to interrupt a thread.
 
 
 class _Interrupts:
-    """Ctrl-C or SIGTERM in a process, or a message to a thread: ends the current search and all later ones."""
+    """Ends the current search and all later ones, after Ctrl-C or SIGTERM in a process, or a message to threads."""
 
     def __init__(self) -> None:
         self.came = False
@@ -196,7 +194,7 @@ class _Interrupts:
 
     @contextmanager
     def working(self, name: str) -> Iterator[None]:
-        """Let Ctrl-C interrupt this thread while this is entered."""
+        """Mark this thread as working on the run `name`, within a block that an interruption ends without an error."""
         thread = threading.get_ident()
         try:
             self._working[thread] = name
@@ -207,7 +205,7 @@ class _Interrupts:
             with self._lock:
                 del self._working[thread]
                 if name in self._ended:
-                    _raise_in(thread, None)  # one that comes only now would hit whoever waits for more work here
+                    _raise_in(thread, None)  # an exception that comes late would hit the executor of this thread
 
 
 def _raise_in(thread: int, error: type[BaseException] | None) -> None:
@@ -225,13 +223,13 @@ def interrupt_here(name: str) -> None:
 
 
 def start_process(parent: int, tracebacks: bool, memory: int | None, folder: str | None) -> None:
-    """Prepare a worker process: its signals, memory and folder (its parent's current one, for relative paths)."""
+    """Prepare a worker process: signals, memory limit (bytes) and current folder (the parent's, for relative paths)."""
     end_with(parent, natively=True)
     for number in STOP:
         signal.signal(number, _interrupts)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP)
-    if memory is not None and sys.platform == "linux":  # which counts the data of this process, and of its own
+    if memory is not None and sys.platform == "linux":  # where the limit covers all data; children inherit it
         import resource
 
         resource.setrlimit(resource.RLIMIT_DATA, (memory, resource.getrlimit(resource.RLIMIT_DATA)[1]))
@@ -262,7 +260,7 @@ def work_on(job: Job[Item, Answer], batch: Batch) -> Done[Answer]:
 
 
 def _prepared(job: Job[Item, Answer], batch: Batch) -> Iterator[tuple[Any, Any]]:
-    """Yield the items of a batch, and what `Job.together` returns in the place of each."""
+    """Yield the items of a batch, each with what `Job.together` returns for it."""
     for place in range(0, len(batch), AT_ONCE):
         some = batch[place : place + AT_ONCE]
         items: list[Any] = some.read() if isinstance(some, Lines) else some
@@ -278,13 +276,13 @@ def results_alone(item: Any, results: list[Result]) -> list[Result]:
     return results
 
 
-_AHEAD = 4  # Batches under way, for each process: enough to keep all busy, few enough that memory does not grow.
-_MOST_A_SECOND = 640  # Items that are sent at most as a second of work, however quick they are: they have to be held.
-_LOOK_S = 2.0  # Between two looks at whether anybody is there to wait for.
+_AHEAD = 4  # Batches in progress for each process: enough to keep all busy, few enough for little memory.
+_MOST_A_SECOND = 640  # Most items that count as a second of work, however short, because they are held in memory.
+_LOOK_S = 2.0  # Seconds between two checks that there are workers.
 _ALONE = 2
-"""Attempts at a single item; one would not suffice, because the process may have been killed for other reasons."""
+"""Attempts at an item by itself; one is too few, because its process may have been killed for other reasons."""
 
-_GRACE_S = 5.0  # How long processes may take to hand over what they have after Ctrl-C.
+_GRACE_S = 5.0  # Seconds that processes may take to return their answers after Ctrl-C.
 
 
 def in_order(
@@ -346,20 +344,20 @@ def as_done(
     lost: Callable[[Item], list[Result]],
     answer: Callable[[Item, list[Result]], Answer],
 ) -> Generator[list[Answer], None, None]:
-    """Yield answers in the order of completion; `answer` makes one of an item and its results, in the worker."""
+    """Yield answers in the order of completion; workers make each from an item and its results, by `answer`."""
     rounds = _Stream(Job(work, answer, uuid4().hex), crew, lost, False).rounds(items)
     yield from cast("Iterator[list[Answer]]", rounds)
 
 
 class _Stream(Generic[Item, Answer]):
-    """Batches of items in progress."""
+    """The batches of items that workers have in progress."""
 
     def __init__(self, job: Job[Item, Answer], crew: Crew, lost: Callable[[Item], list[Result]], ordered: bool) -> None:
         self._job, self._crew, self._lost, self._ordered = job, crew, lost, ordered
         self._under_way: dict[int, tuple[Batch, Future[Done[Answer]]]] = {}
         self._number = count()
         self._size = 1
-        self._rest: list[Any] = []  # What was read, but is in no batch yet: one at most.
+        self._rest: list[Any] = []  # The item that was read but is in no batch yet, if any.
         self._seen_before = seen_before()
 
     def rounds(self, items: Iterable[Any]) -> Iterator[list[Answer] | Written]:
@@ -372,7 +370,7 @@ class _Stream(Generic[Item, Answer]):
                 if not self._under_way:
                     break
                 for number in self._ready():
-                    if number in self._under_way:  # a crash empties it
+                    if number in self._under_way:  # a crash may have removed it
                         yield from self._take(number)
             ended = True
         except KeyboardInterrupt:
@@ -430,7 +428,7 @@ class _Stream(Generic[Item, Answer]):
             raise ExecutorError("The executor has cancelled its work: check that it still runs.") from None
         self._size = max(1, int(self._crew.batch_s * len(done.answers) / max(done.seconds, 1e-6)))
         if (anew := self._with_second_topics(batch, done.answers)) is not None:
-            self._submit(anew, number)  # in its place, should the order count
+            self._submit(anew, number)  # under its old number, which keeps the order
             return
         if not done.interrupted and (rest := batch[len(done.answers) :]):
             self._submit(rest, number)
@@ -444,7 +442,7 @@ class _Stream(Generic[Item, Answer]):
             raise KeyboardInterrupt
 
     def _with_second_topics(self, batch: Batch, answers: list[Answer] | Written) -> Lines | None:
-        """Return lines as they have to be worked on anew, if topics of them have the ids of earlier ones."""
+        """Return lines that must be processed again, because their topics repeat ids of earlier ones, or None."""
         if not isinstance(batch, Lines) or not isinstance(answers, Written):
             return None
         batch.reading.notes.repeat(answers.said)
@@ -454,7 +452,7 @@ class _Stream(Generic[Item, Answer]):
     def _once_more(self, numbers: list[int]) -> Iterator[list[Answer] | Written]:
         """Repeat the items lost in a crash, one at a time, so that only those fail that crash again."""
         for number in numbers:
-            if number not in self._under_way:  # another crash was seen to meanwhile
+            if number not in self._under_way:  # done while another crash was handled
                 continue
             batch, future = self._under_way[number]
             if future.done() and not future.cancelled() and future.exception() is None:
@@ -478,7 +476,7 @@ class _Stream(Generic[Item, Answer]):
                 return
 
     def _done(self, batch: Batch) -> Done[Answer] | None:
-        """Have a batch worked on; None if a process dies of it."""
+        """Return the outcome of a batch of one item; None if its process dies."""
         number = self._submit(batch)
         try:
             future = self._under_way[number][1]

@@ -1,4 +1,4 @@
-"""Limits, deadlines and their clock, which pauses during compilation, so that limits and rows exclude it."""
+"""Define limits, deadlines and their clock, which pauses during compilation: no limit or reported time includes it."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class Termination(StrEnum):
     """Why a search stopped."""
 
     COMPLETED = "completed"
-    """Ended by itself: proven, or nothing left to try."""
+    """The search ended by itself: its answer is proven, or there was nothing left to try."""
     TIME_LIMIT = "time_limit"
     """`Limits.time_s` has passed."""
     MEMORY_LIMIT = "memory_limit"
-    """There is no memory for more; the findings so far are kept."""
+    """The memory limit was reached; the findings so far are kept."""
     NODE_LIMIT = "node_limit"
     """`Limits.nodes` was reached."""
     EVALUATION_LIMIT = "evaluation_limit"
@@ -39,13 +39,13 @@ class Termination(StrEnum):
     TARGET_REACHED = "target_reached"
     """The objective is at least as good as `Limits.target`."""
     INTERRUPTED = "interrupted"
-    """Ctrl-C, or a callback that requested the end."""
+    """Ctrl-C, or a callback, ended the search."""
     FAILED = "failed"
-    """An error; nothing is claimed."""
+    """An error ended the search, and nothing is claimed."""
 
 
 class Stopped(Exception):  # noqa: N818 - a signal, never an error
-    """Raised at a limit; strategies must not catch it."""
+    """Raised to end work at a limit; strategies must not catch it."""
 
     def __init__(self, termination: Termination, detail: str | None = None) -> None:
         super().__init__(termination, detail)
@@ -56,11 +56,11 @@ class Stopped(Exception):  # noqa: N818 - a signal, never an error
 class Deadline:
     """A point in time at which work ends, and a callback that may end it earlier.
 
-    Long work checks `passed` every 20 to 100 ms, and passes `left_s` to solvers. Time starts with creation; parts of
-    the work share the deadline of the whole. Code that handles a KeyboardInterrupt by ending its part calls
-    `interrupt`, so that no other part begins or continues.
+    Long work checks `passed` every 20 to 100 ms, and passes `left_s` to solvers. Parts of the work share the deadline
+    of the whole. Code that ends its part after a KeyboardInterrupt calls `interrupt`, so that no other part begins or
+    continues.
 
-    `seconds`: from now on; None for no limit. `should_stop`: called with each check; a true answer ends the work.
+    `seconds`: from creation; None for no limit. `should_stop`: called at each check; a true answer ends the work.
     """
 
     __slots__ = ("_ends", "_interrupted", "_should_stop")
@@ -98,16 +98,16 @@ class Deadline:
 
     def interrupt(self) -> None:
         """Make this deadline pass after Ctrl-C, together with those of the whole work and of all its parts."""
-        if self is not NEVER:  # to interrupt some work without an end does not affect the rest
+        if self is not NEVER:  # it is shared by unrelated work
             self._interrupted.append(True)
 
     def check(self) -> None:
-        """Return if there is time left; raise `Stopped` if there is none."""
+        """Raise `Stopped` if the work must end now."""
         if (reason := self.reason) is not None:
             raise Stopped(reason)
 
     def watching(self, items: Iterable[Item]) -> Iterator[Item]:
-        """Yield the items while there is time, and then raise `Stopped`."""
+        """Return an iterator over the items that raises `Stopped` once the work must end."""
         return chain.from_iterable(self._batches(iter(items))) if self.limited else iter(items)
 
     def _batches(self, items: Iterator[Item]) -> Iterator[list[Item]]:
@@ -129,11 +129,11 @@ class Deadline:
         return found
 
 
-NEVER: Final = Deadline()  # For work that may take as long as it takes.
-CERTIFICATE_S: Final = 0.5  # Seconds that a bound may take where a search has used up its limit.
+NEVER: Final = Deadline()  # For work without a limit.
+CERTIFICATE_S: Final = 0.5  # Seconds that a bound may take after a search has used up its time limit.
 INTERRUPTED_S: Final = 0.2  # Seconds that a first selection and a bound may take after Ctrl-C.
 _MEMORY: Final = 1_500_000_000
-_LONGEST_S: Final = 1e9  # Seconds; what is longer than thirty years is no limit, and more than timers take.
+_LONGEST_S: Final = 1e9  # Seconds above which (30 years) a limit counts as none; timers cannot take more.
 
 LIMIT_OPTIONS: Final = {  # The names of the limits as options of `optsum.solve`, and their names here.
     "time_limit": "time_s",
@@ -146,7 +146,7 @@ LIMIT_OPTIONS: Final = {  # The names of the limits as options of `optsum.solve`
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)
 class Limits:
-    """When to stop early; None for no limit.
+    """When to stop a search early; None for no limit.
 
     Attributes
     ----------
@@ -163,7 +163,7 @@ class Limits:
     memory : int
         Bytes that a search may take for the selections it keeps (`Termination.MEMORY_LIMIT`); always limited.
     grace_s : float
-        Seconds that building the problem, a first selection and a bound may each take if less time is left.
+        Seconds that building the problem, and later a first selection and a bound, may take even if less is left.
     """
 
     time_s: float | None = None
@@ -220,7 +220,7 @@ class Limits:
         return cls(**{LIMIT_OPTIONS[name]: value for name, value in given.items()})
 
     def after(self, seconds: float = 0.0, *, nodes: int = 0, evaluations: int = 0) -> Limits:
-        """Return the remaining limits after some seconds, nodes and evaluations."""
+        """Return the limits that remain after some seconds, nodes and evaluations."""
         left: dict[str, Any] = {}
         for name, used in (("time_s", seconds), ("nodes", nodes), ("evaluations", evaluations)):
             limit = getattr(self, name)
@@ -229,23 +229,24 @@ class Limits:
         return replace(self, **left) if left else self
 
     def building(self) -> Deadline:
-        """Return the deadline for building the problem: the limit, or slightly more if that is very short."""
+        """Return the deadline for building the problem: the time limit, but at least `grace_s`."""
         return Deadline(None if self.time_s is None else max(self.time_s, self.grace_s))
 
     def late(self, deadline: Deadline, *, interrupted: bool = False) -> Deadline:
-        """Return the deadline of the steps after a search: the search's, or a moment from now if that has passed."""
+        """Return the deadline of steps after a search: its own, but at least `grace_s` (0.2 s after Ctrl-C)."""
         hurried = interrupted or deadline.reason == "interrupted"
         return Deadline(INTERRUPTED_S if hurried else max(deadline.left_s, self.grace_s))
 
 
-_SLICE_S: Final = 0.02  # About how long a kernel runs between two looks at the limits.
+_SLICE_S: Final = 0.02  # Intended seconds of a kernel between two checks of the limits.
 _LONGEST_STRIDE: Final = 1 << 30
 
 
 def in_strides(first: int) -> Callable[..., Any]:
-    """Return a function that runs a kernel for some milliseconds, with a number of steps that it adjusts.
+    """Return a function that calls a kernel with a number of steps, adjusted so that each call takes about 20 ms.
 
-    The kernel can be paused after any step, which must not change its outcome. A second argument limits the steps.
+    The kernel must be one that can continue after any number of steps. `first`: steps of the first call; a second
+    argument of the function limits the steps.
     """
     size = first
 
@@ -279,7 +280,7 @@ def clock() -> float:
 def standing() -> Iterator[None]:
     """Pause the clock."""
     entered = False
-    try:  # Ctrl-C may come as soon as the lock is free, and must not leave the clock standing
+    try:  # Ctrl-C may come once the lock is free, and must not leave the clock paused
         with _STOPS.lock:
             if not _STOPS.depth:
                 _STOPS.since = perf_counter()
@@ -289,7 +290,7 @@ def standing() -> Iterator[None]:
     finally:
         if entered:
             with _STOPS.lock:
-                if _STOPS.depth == 1:  # in this order: no thread that looks meanwhile sees what is not counted
+                if _STOPS.depth == 1:  # in this order, so that the clock never jumps for other threads
                     now = perf_counter()
                     _STOPS.total += now - _STOPS.since
                     _STOPS.since = now

@@ -1,8 +1,8 @@
-"""Kernels: interpreted at first, compiled by numba when they take long, and cached for each version.
+"""Interpret kernels at first, and compile them with numba when they take long; compiled ones are cached by version.
 
 Compiling a kernel that is not cached takes seconds, and importing numba a quarter of a second, far longer than
 interpreting a small job. So a process first interprets its kernels: cached ones for `_LOADING_S` seconds, others until
-`patience.left_s` is spent; then it compiles those that have taken long. Only time depends on it.
+`patience.left_s` is spent; then it compiles those that have taken long. Results do not depend on it, only times.
 
 Interpreted kernels have the same source and values of the same types, and their callees are interpreted as well.
 Numbers are numpy's scalars, whose 64 bits wrap around as in compiled code. Every loop checks the clock, so that long
@@ -31,19 +31,19 @@ from optsum.system.processes.signal_guard import postponing
 
 Function: TypeAlias = Callable[..., Any]
 _LOOK: Final = ast.parse("if _optsum_now() > _optsum_patience.until: _optsum_patience.look()").body
-"""The statement at the beginning of every loop iteration."""
+"""The statement that is inserted at the beginning of every loop iteration of interpreted kernels."""
 
-_stand_ins: Final[dict[int, Function]] = {}
-_plain: Final[dict[Function, Function | None]] = {}
+_stand_ins: Final[dict[int, Function]] = {}  # By the id of a kernel, the function that replaces its interpretation.
+_plain: Final[dict[Function, Function | None]] = {}  # By the function of a kernel, its interpreted form.
 _modules: Final[dict[str, dict[str, Any]]] = {}  # The names of each module as its kernels see them.
 
 
 class TooLongError(Exception):
-    """The time limit for interpreting a kernel is over."""
+    """Raised if interpreting a kernel has reached its time limit, or is impossible."""
 
 
 class _Patience(local):
-    """The processor time for which a thread may continue; it is read only once the clock says that it may be over."""
+    """The processor time left to a thread, which is looked up only after as much time on the wall clock."""
 
     until = inf
     _ends = inf
@@ -72,7 +72,7 @@ def stands_for(kernel: object) -> Callable[[Function], Function]:
 
 
 def plain_of(kernel: Any) -> Function | None:
-    """Return a kernel as plain Python; None if its source is not available."""
+    """Return the interpreted form of a kernel; None if its source is not available."""
     function = kernel.py_func
     if function not in _plain:
         _plain[function] = _stand_ins.get(id(kernel)) or _made(function)
@@ -80,7 +80,7 @@ def plain_of(kernel: Any) -> Function | None:
 
 
 def _made(function: Function) -> Function | None:
-    """Return a function of a module in which all callees are plain too."""
+    """Return a function made anew from its source, with clock checks in loops and interpreted callees."""
     lines = getlines(function.__code__.co_filename)
     first = last = function.__code__.co_firstlineno - 1
     while last < len(lines) and not lines[last].startswith("def "):
@@ -101,7 +101,7 @@ def _made(function: Function) -> Function | None:
     return made
 
 
-_WITHIN: Final = {" ", "\t", "\n", "\r", ")", "#"}  # What lines of a function begin with.
+_WITHIN: Final = {" ", "\t", "\n", "\r", ")", "#"}  # Characters that begin the lines of a function after its first.
 
 
 def _names_of(module: str) -> dict[str, Any]:
@@ -113,7 +113,7 @@ def _names_of(module: str) -> dict[str, Any]:
 
 
 def _at_first(names: dict[str, Any], name: str, kernel: Any) -> Function:
-    """Return a placeholder for a kernel until it is called, because few kernels of a module are."""
+    """Return a placeholder, which makes the interpreted kernel at the first call, because few kernels are called."""
 
     def call(*given: Any, **named: Any) -> Any:
         function = plain_of(kernel)
@@ -152,7 +152,7 @@ def call_plainly(function: Function, arguments: tuple[Any, ...], seconds: float)
 
 
 def _typed(value: Any, kept: list[tuple[Any, Any]]) -> Any:
-    """Return a value with the types of kernels; arrays are not copied, because kernels may change them."""
+    """Return a value with numpy's types; append writeable arrays, and copies to restore them by, to `kept`."""
     if isinstance(value, np.ndarray):
         if value.flags.writeable:
             kept.append((value, value.copy()))
@@ -174,23 +174,22 @@ def _untyped(value: Any) -> Any:
 
 _VARIABLE: Final = "OPTSUM_PATIENCE"
 _PATIENCE_S: Final = 3.0
-"""Seconds before compiling: a kernel takes .3 to 5 s to compile, and a long search needs a dozen to forty: 10 to 30 s.
-"""
+"""Default seconds of interpreting: a kernel compiles in .3 to 5 s, all kernels of a long search in 10 to 30 s."""
 
 _NUMBA: Final = "optsum.system.dispatchers"
-_SHORT_S: Final = 0.1  # What a kernel may be interpreted for whatever the others take: it may never need more.
-_REHEARSAL_S: Final = 0.03
+_SHORT_S: Final = 0.1  # Minimum time (s) for which each kernel is interpreted before it may be compiled.
+_REHEARSAL_S: Final = 0.03  # Time limit (s) for interpreting kernels in a warm-up.
 _LOADING_S: Final = 0.15
-"""Seconds of interpreting before numba is imported, which takes twice as long, and cached kernels are loaded."""
+"""Seconds of interpreting before cached kernels are loaded, because importing numba takes twice as long."""
 
-_SLOWER: Final = 100  # Times that a kernel takes longer if it is interpreted.
-_LONGEST_CALL_S: Final = 0.5  # A search looks at its limits between two calls.
+_SLOWER: Final = 100  # Ratio of the times of interpreted and compiled kernels.
+_LONGEST_CALL_S: Final = 0.5  # Longest interpreted call (s), because a search checks its limits between calls.
 
 
 class _OfThread(local):
     """The state that `Patience` keeps for each thread, because one may rehearse while others search.
 
-    `rehearsal_s`: time limit in seconds for calling kernels only to compile or load them.
+    `interpreted`: kernels that were interpreted. `rehearsal_s`: seconds left for interpreting kernels in a warm-up.
     """
 
     def __init__(self) -> None:
@@ -199,11 +198,11 @@ class _OfThread(local):
 
 
 class Patience:
-    """How long this process still interprets kernels that are not compiled.
+    """Decides how long this process interprets kernels that are not compiled.
 
-    `left_s`: processor seconds; 0 means to compile kernels that have taken long, less than 0 to compile all when they
-    are called. `over`: called once with the kernels that have taken long, when the time is over. `thread`: state of
-    each thread.
+    `left_s`: processor seconds left; at 0, kernels that have taken long are compiled, below 0, all when called.
+    `spent_s`, `taken`: seconds of interpreting in all, and by kernel. `over`: functions to call once with the kernels
+    that have taken long, when the time is over. `thread`: state of each thread.
     """
 
     def __init__(self) -> None:
@@ -223,7 +222,7 @@ class Patience:
 
     @property
     def loads(self) -> bool:
-        """Whether kernels are looked for on disk."""
+        """Whether cached kernels may be loaded by now."""
         return _NUMBA in sys.modules or self.left_s <= 0.0 or self.spent_s >= _LOADING_S
 
     def load(self) -> None:
@@ -233,14 +232,14 @@ class Patience:
         self.left_s = -inf
 
     def with_(self, kernel: Any) -> float:
-        """Return the number of seconds for which a kernel may now be interpreted."""
+        """Return the number of seconds for which a kernel may be interpreted now; 0 if it must be compiled."""
         left = self.left_s if self.left_s > 0.0 else _SHORT_S - self.taken.get(kernel, 0.0)
         early = inf if self.loads else _LOADING_S - self.spent_s
         return min(left, early, _LONGEST_CALL_S, self.thread.rehearsal_s) if self.left_s > -inf else 0.0
 
     @contextmanager
     def rehearsing(self) -> Iterator[None]:
-        """Limit the time of interpreted kernels in a warm-up, which makes no interpreted kernel faster."""
+        """Limit the time of interpreted kernels in a warm-up, because it does not make them faster."""
         own = self.thread
         before, own.rehearsal_s = own.rehearsal_s, _REHEARSAL_S
         try:
@@ -263,22 +262,22 @@ class Patience:
             self.over.pop()({kernel for kernel, seconds in self.taken.items() if seconds >= _SHORT_S})
 
 
-patience: Final = Patience()  # A fact of the process, as the kernels that it has loaded are.
+patience: Final = Patience()  # A state of the process, like its loaded kernels.
 
 
 class _RehearsedError(BaseException):
-    """The warm-up time is over; no search may treat this as a failure of its own."""
+    """Ends a warm-up whose time is over; no error, so that searches do not treat it as a failure."""
 
 
 class Kernel:
-    """A function that is interpreted while it is not compiled."""
+    """A function that is interpreted until it is compiled."""
 
-    may_be_kept = True  # There may be code on disk.
+    may_be_kept = True  # Whether there may be code on disk.
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
         self.__name__, self.__doc__, self.__module__ = function.__name__, function.__doc__, function.__module__
         self.py_func, self.targetoptions = function, options  # numba looks for these names
-        self.compiled: Callable[..., Any] | None = None  # What numba made of it, once there is code.
+        self.compiled: Callable[..., Any] | None = None  # Numba's dispatcher, once there is code.
 
     def __call__(self, *arguments: Any) -> Any:
         return _first_call(self, *arguments) if self.compiled is None else self.compiled(*arguments)
@@ -288,8 +287,8 @@ class Kernel:
 
     @cached_property
     def dispatcher(self) -> Any:
-        """Numba's dispatcher of the kernel, compiled or not."""
-        with _making, postponing():  # half an import cannot be made good
+        """Numba's dispatcher of the kernel, which may have no code yet."""
+        with _making, postponing():  # an interrupted import of numba cannot be repeated
             from optsum.system.dispatchers import dispatcher_of
 
             return self.__dict__.get("dispatcher") or dispatcher_of(self.py_func, self.targetoptions)
@@ -297,13 +296,13 @@ class Kernel:
     @property
     def is_kept(self) -> bool:
         dispatcher = self.dispatcher
-        from optsum.system.dispatchers import has_index  # which that has imported
+        from optsum.system.dispatchers import has_index  # imported by the line above
 
         return has_index(dispatcher)
 
     @property
     def _numba_type_(self) -> Any:
-        """Its type in kernels that call it."""
+        """The type of this kernel in kernels that call it."""
         return self.dispatcher._numba_type_
 
 
@@ -311,7 +310,7 @@ _making: Final = RLock()
 
 
 class Instruction:
-    """A processor instruction on one word for kernels; `name`: llvmlite's; `plain`: the same in Python."""
+    """A processor instruction on one word, for kernels; `name`: its name in llvmlite; `plain`: the same in Python."""
 
     def __init__(self, name: str, plain: Callable[[Any], Any]) -> None:
         self.name, self.plain = name, plain
@@ -321,7 +320,7 @@ class Instruction:
 
     @property
     def _numba_type_(self) -> Any:
-        from optsum.system.dispatchers import type_of_instruction  # it is there where kernels are compiled
+        from optsum.system.dispatchers import type_of_instruction  # needed only to compile
 
         return type_of_instruction(self.name)
 
@@ -354,7 +353,7 @@ def _first_call(kernel: Kernel, *arguments: Any) -> Any:
 
 
 def is_loaded(kernel: Kernel, *arguments: Any) -> bool:
-    """Return whether a kernel is compiled; a cached one is loaded, if that is worthwhile by now."""
+    """Return whether a kernel is compiled for use; a cached one is loaded, once `Patience.loads` allows it."""
     if kernel.compiled is None and kernel.may_be_kept and patience.loads:
         with standing():
             _compile(kernel, arguments)
@@ -363,16 +362,16 @@ def is_loaded(kernel: Kernel, *arguments: Any) -> bool:
 
 
 def _compile(kernel: Kernel, arguments: tuple[Any, ...], tell: Callable[[], object] | None = None) -> None:
-    """Load a kernel; compile it and report that if it is not on disk."""
+    """Load a kernel from disk; if it is not there and `tell` is given, call that and compile the kernel."""
     dispatcher = kernel.dispatcher
-    from optsum.system.dispatchers import compiled_for  # which that has imported
+    from optsum.system.dispatchers import compiled_for  # imported by the line above
 
     if compiled_for(dispatcher, arguments, tell):
         kernel.compiled = dispatcher
 
 
 def is_worth(kernel: Any, lost_s: float, *arguments: Any) -> bool:
-    """Whether to call an optional kernel: compiled, or missed long enough; `lost_s`: what it would save now."""
+    """Whether to call an optional kernel: it is compiled, or would have saved enough; `lost_s`: seconds saved now."""
     if lost_s * _SLOWER > _LOADING_S:
         patience.load()
     if is_loaded(kernel, *arguments) or patience.taken.get(kernel, 0.0) >= _PATIENCE_S:
@@ -385,12 +384,12 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     return lambda function: Kernel(function, options)
 
 
-Part: TypeAlias = Callable[[], object]  # A function without arguments that calls kernels, so that they are there.
-_collecting: list[list[Part]] = []  # Where parts are put instead of being run.
-_hearing: list[Callable[[], None]] = []  # What is called when something has to be compiled.
-_run: Final[dict[Part, set[Any]]] = {}  # The parts that were run, and the kernels that each had interpreted.
-_waiting: Final[dict[Part, None]] = {}  # Parts that are run before something is compiled; others load what they call.
-_SEVERAL: Final = 2  # Kernels of a part that make it worth to be compiled as a whole, which another process can do.
+Part: TypeAlias = Callable[[], object]  # A function without arguments that calls kernels to make them ready.
+_collecting: list[list[Part]] = []  # Lists to which parts are added instead of being run.
+_hearing: list[Callable[[], None]] = []  # Functions to call when numba first compiles something.
+_run: Final[dict[Part, set[Any]]] = {}  # The parts that were run, and the kernels interpreted by each.
+_waiting: Final[dict[Part, None]] = {}  # Parts to run before the first compilation.
+_SEVERAL: Final = 2  # From this number of kernels to compile, a whole part is run, which another process can do.
 
 
 @cache
@@ -399,7 +398,7 @@ def _announce() -> None:
 
 
 def _hear() -> None:
-    if compiles.cache_info().currsize:  # a program that has kernels of its own alone is told nothing
+    if compiles.cache_info().currsize:  # a program with only its own kernels gets no message
         _announce()
     while _hearing:
         _hearing.pop()()
@@ -411,7 +410,7 @@ def parts_with(kernels: set[Any]) -> list[Part]:
 
 
 def compile_at_once() -> None:
-    """Compile kernels on their first call, for long work."""
+    """Compile kernels at their first call from now on, for long work."""
     patience.end()
     for part in [part for part, interpreted in _run.items() if interpreted]:
         del _run[part]
@@ -419,7 +418,7 @@ def compile_at_once() -> None:
 
 @cache
 def compiles(prepare: Part) -> Callable[[], None]:
-    """Make a function that calls kernels in order to compile them do so only once."""
+    """Return a part that runs only once: `prepare`, which calls kernels so that they are compiled or loaded."""
 
     @wraps(prepare)
     def part() -> None:
@@ -441,7 +440,7 @@ def compiles(prepare: Part) -> Callable[[], None]:
 
 
 def collected(work: Callable[[], object]) -> list[Part]:
-    """Return the distinct functions that some work would call through `compiles`, without calling them."""
+    """Return the distinct parts (made by `compiles`) that some work would run, without running them."""
     _collecting.append([])
     try:
         work()
@@ -452,7 +451,7 @@ def collected(work: Callable[[], object]) -> list[Part]:
 
 @contextmanager
 def on_first_compilation(call: Callable[[], None]) -> Iterator[None]:
-    """Call a function once when numba starts to compile something."""
+    """Call a function when numba first compiles something within the block."""
     _hearing.append(call)
     try:
         yield

@@ -1,8 +1,8 @@
-"""The numba part of a kernel (`optsum.system.compiled`), imported when a kernel is loaded or compiled.
+"""Load, compile and cache kernels with numba; imported by `optsum.system.compiled` when a kernel needs it.
 
-numba caches kernels beside their sources and notices only changes of a kernel's own file. After an upgrade it would run
-kernels whose callees have changed, or fail to read those whose types have moved. So kernels of this package are cached
-in a folder for its version, in numba's usual place: ``NUMBA_CACHE_DIR``, beside the sources, or the user's cache.
+numba notices only changes of a kernel's own file. After an upgrade it would run cached kernels whose callees have
+changed, or fail to read those whose types have moved. So kernels of this package are cached in a folder for its
+version, in one of numba's usual places: ``NUMBA_CACHE_DIR``, beside the sources, or the user's cache.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from numba.extending import intrinsic
 
 from optsum._version import __version__
 
-# A kernel asks Python for the class of each array and tuple that it returns; Ctrl-C raised there becomes another
-# error, or a crash. A cache in C answers without running Python, where no signal is heard, but for the first time.
+# A kernel asks Python for the class of each array and tuple that it returns, and a KeyboardInterrupt raised there
+# becomes another error, or a crash. After the first call, this cache answers in C, where no signal handler runs.
 if hasattr(serialize, "_numba_unpickle"):
     serialize._numba_unpickle = lru_cache(maxsize=None)(serialize._numba_unpickle)  # noqa: SLF001 - no other way
 
 
 class _NotKeptError(Exception):
-    """There is no compiled kernel on disk."""
+    """Raised if there is no compiled kernel on disk."""
 
 
 class _Herald(event.Listener):  # type: ignore[misc]
-    """Reports, or refuses, compilation, when numba finds no cached kernel."""
+    """Calls `tell` when numba starts to compile; without it, refuses to compile the kernel."""
 
     def __init__(self, kernel: Any, tell: Callable[[], object] | None) -> None:
         self._kernel, self._tell, self._thread = kernel, tell, get_ident()
@@ -63,14 +63,14 @@ def _check_seal(held: bytes) -> bytes:
     content, seal, digest = held[:-32], held[-32:-16], held[-16:]
     if seal == _SEAL and blake2b(content, digest_size=16).digest() != digest:
         raise ValueError("the checksum is another")
-    return held  # a pickle ends before its seal; files of numba's own have none
+    return held  # unpickling ignores the seal; files written by numba itself have none
 
 
 class _Sealed(caching.IndexDataCacheFile):  # type: ignore[misc]
-    """The files of a kernel, with checksums; pipes and folders in their place are ignored.
+    """The cache files of a kernel, with checksums; pipes and folders in their place are ignored.
 
-    Code identifies itself, because two processes that compile at the same time may give the same name to different
-    code, and files may be overwritten.
+    Each file states what its code is, because two processes that compile at the same time may write different code to
+    files of the same name.
     """
 
     def load(self, key: Any) -> Any:
@@ -110,13 +110,13 @@ class _Kept(caching.FunctionCache):  # type: ignore[misc]
     """The cached code of a kernel, loaded without numba's compiler, which machine code does not need.
 
     numba itself imports its compiler (and scipy, if installed) before it looks for a file, which takes half a second in
-    each process. If the files are faulty, the kernel is compiled.
+    each process. If the files are damaged, the kernel is compiled.
     """
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         if not Path(self._cache_file._index_path).is_file():  # noqa: SLF001
             return None
-        rtsys.initialize(target_context)  # what arrays are allocated by
+        rtsys.initialize(target_context)  # which allocates arrays
         try:
             return self._load_overload(sig, target_context)
         except Exception as error:  # noqa: BLE001 - damaged pickles raise whatever they like
@@ -129,7 +129,7 @@ class _Kept(caching.FunctionCache):  # type: ignore[misc]
             self._save_overload(sig, data)
         except Exception as error:  # noqa: BLE001
             _warn_of_cache(self.cache_path, error)
-            if not isinstance(error, OSError):  # next time there is nothing that could be wrong
+            if not isinstance(error, OSError):  # so that no faulty file remains
                 self._remove_index()
 
     def _remove_index(self) -> None:
@@ -138,7 +138,7 @@ class _Kept(caching.FunctionCache):  # type: ignore[misc]
 
 
 def _warn_of_cache(place: object, error: Exception) -> None:
-    """Warn once in each process, but not in a copy of it."""
+    """Warn once that the cache cannot be used, but not in worker processes."""
     if not _warned and parent_process() is None:
         reason = " ".join(str(error).split()) or type(error).__name__
         getLogger("optsum").warning(
@@ -148,14 +148,14 @@ def _warn_of_cache(place: object, error: Exception) -> None:
     _warned.append(str(place))
 
 
-_warned: Final[list[str]] = []  # A fact of the process.
+_warned: Final[list[str]] = []  # A state of the process.
 
 
 def dispatcher_of(function: Callable[..., Any], options: dict[str, Any]) -> Any:
     """Return numba's dispatcher of a function, or the function itself if numba is disabled."""
     try:
         made = njit(**options)(function)
-    except RuntimeError as error:  # neither beside the sources nor at home may anything be written
+    except RuntimeError as error:  # no folder for the cache is writable
         _warn_of_cache("any folder", error)
         made = njit(**{**options, "cache": False})(function)
     if isinstance(made, CPUDispatcher) and isinstance(made._cache, caching.FunctionCache):  # noqa: SLF001
@@ -165,13 +165,13 @@ def dispatcher_of(function: Callable[..., Any], options: dict[str, Any]) -> Any:
 
 
 def has_index(dispatcher: Any) -> bool:
-    """Return whether the folder of a dispatcher's cache has its code."""
+    """Return whether the cache has an index file for a dispatcher."""
     kept = getattr(dispatcher, "_cache", None)
     return isinstance(kept, _Kept) and Path(kept._cache_file._index_path).is_file()  # noqa: SLF001
 
 
 def compiled_for(dispatcher: Any, arguments: tuple[Any, ...], tell: Callable[[], object] | None) -> bool:
-    """Load the code of a dispatcher for some arguments, or report and compile it; return whether there is code."""
+    """Load the code for arguments of these types, or compile it if `tell` is given; return whether there is code."""
     if not isinstance(dispatcher, CPUDispatcher):
         return True
     try:
@@ -184,7 +184,7 @@ def compiled_for(dispatcher: Any, arguments: tuple[Any, ...], tell: Callable[[],
 
 @cache
 def type_of_instruction(name: str) -> Any:
-    """Return the type of a processor instruction that takes a word and returns one."""
+    """Return numba's type of a processor instruction (a method of llvmlite's builder) from a word to a word."""
 
     def define(typing_context: Any, word: Any) -> Any:
         del typing_context, word
@@ -201,7 +201,7 @@ def type_of_instruction(name: str) -> Any:
 
 
 def _of_version(place: type) -> type:
-    """Return a locator for numba that finds only kernels of this package, in a folder for the version."""
+    """Return the locator class `place` of numba, restricted to kernels of this package, in a folder of its version."""
 
     class Place(place):  # type: ignore[misc]
         @classmethod
@@ -216,6 +216,6 @@ def _of_version(place: type) -> type:
 
 
 _PLACES = [caching.UserProvidedCacheLocator, caching.InTreeCacheLocator, caching.UserWideCacheLocator]
-# A setting would be for all packages. Before numba 0.61 the class has another name.
+# numba's own setting would affect all packages. Before numba 0.61 the class has another name.
 _IMPLEMENTATION: Any = getattr(caching, "CacheImpl", None) or caching._CacheImpl  # noqa: SLF001
 _IMPLEMENTATION._locator_classes[:0] = map(_of_version, _PLACES)  # noqa: SLF001

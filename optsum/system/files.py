@@ -39,35 +39,35 @@ NPZ_ERRORS: Final = (  # All exceptions of numpy for a damaged npz file.
     RuntimeError,
 )
 
-_DEEPEST = 64
-_LARGEST = 1 << 29
+_DEEPEST = 64  # Most levels of nested lists and objects.
+_LARGEST = 1 << 29  # Bytes of the largest text file, unpacked.
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _BZIP2 = b"BZh"
 _XZ = b"\xfd7zXZ\0"
 _ZIP = b"PK\x03\x04"
-_NO_FILE = b"PK\x05\x06"  # A zip archive of none.
+_NO_FILE = b"PK\x05\x06"  # Begins a zip archive without files.
 _POINTER = b"version https://git-lfs.github.com/"
 _OTHERS = {b"7z\xbc\xaf": "7z", b"Rar!": "rar"}
-PACKED: Final = (_GZIP, _ZSTD, _BZIP2, _XZ, _ZIP, *_OTHERS)  # How files begin that hold others, or are compressed.
+PACKED: Final = (_GZIP, _ZSTD, _BZIP2, _XZ, _ZIP, *_OTHERS)  # First bytes of archives and compressed files.
 _LEFT_BY_SYSTEMS: Final = frozenset({"thumbs.db", "desktop.ini", "__macosx", "_success"})
 
 
 def is_meant(name: str) -> bool:
-    """Return whether a file or folder is a user's: not hidden, not a backup, and not created by a system."""
+    """Return whether a file or folder was made on purpose: not hidden, no backup, not left by an operating system."""
     backup = name.endswith("~") or (name[:1] == name[-1:] == "#")
     return not (backup or name.startswith(".") or name.casefold() in _LEFT_BY_SYSTEMS)
 
 
 def name_of(path: PathLike) -> str:
-    """Return the name of a file in messages; ``-`` is the standard input."""
+    """Return the name of a file for messages; ``-`` is the standard input."""
     return "<stdin>" if path == "-" else os.fspath(path)
 
 
 def open_bytes(path: PathLike, stack: ExitStack) -> BufferedReader:
-    """Open a file that `stack` closes, decompressed, or the only file of a zip or tar archive, by its contents.
+    """Open a file, or the only file of a zip or tar archive, decompressed; `stack` closes it.
 
-    Other binary files are refused by their first bytes.
+    The first bytes tell the format, not the name. Other archives, Git LFS pointers and UTF-16 or UTF-32 are refused.
     """
     if path != "-":
         opened: BufferedReader = stack.enter_context(open(path, "rb"))  # noqa: PTH123, SIM115 (the stack closes it)
@@ -95,7 +95,7 @@ def open_bytes(path: PathLike, stack: ExitStack) -> BufferedReader:
 
 
 def _begin(stream: BufferedReader) -> bytes:
-    """Return the first bytes to read; empty for a damaged file, which its reader reports."""
+    """Return the first bytes without consuming them; empty for a damaged file, which its reader reports."""
     try:
         return stream.peek(_TAR_AT + len(_TAR))
     except READ_ERRORS:
@@ -153,7 +153,7 @@ def _of_tar(path: PathLike, stack: ExitStack) -> Any:
 
 
 def _only(names: list[str]) -> str:
-    """Return the name of the only file of an archive, ignoring files that systems add."""
+    """Return the name of the only file of an archive, ignoring hidden files and those that operating systems add."""
     meant = [name for name in names if all(is_meant(part) for part in name.split("/") if part != ".")]
     if len(meant) != 1:
         listed = f" ({', '.join(meant[:3])}{', ...' if len(meant) > 3 else ''})" if meant else ""
@@ -162,7 +162,7 @@ def _only(names: list[str]) -> str:
 
 
 def begin_of(path: PathLike, size: int) -> bytes | None:
-    """Return the beginning of a file, decompressed; None if it is unreadable."""
+    """Return the first `size` bytes of a file, decompressed; None if it is unreadable."""
     try:
         with ExitStack() as stack:
             return open_bytes(path, stack).read(size)
@@ -171,7 +171,7 @@ def begin_of(path: PathLike, size: int) -> bytes | None:
 
 
 class _Unpacked(RawIOBase):
-    """The content of a file that is compressed by zstandard; damage raises an `OSError`."""
+    """The decompressed content of a zstandard file; damage raises an `OSError`."""
 
     def __init__(self, stream: BufferedReader) -> None:
         try:
@@ -212,7 +212,7 @@ def parse_toml(text: str, what: str, *, error: type[OptsumError] = InputError) -
     """Return the table that TOML text holds."""
     try:
         table = tomllib.loads(text)
-    except ValueError as reason:  # of TOML, or of a number with thousands of digits
+    except ValueError as reason:  # a TOML error, or a number with thousands of digits
         raise error(f"{what} is not TOML: {reason}") from reason
     except RecursionError:
         table = None
@@ -222,7 +222,7 @@ def parse_toml(text: str, what: str, *, error: type[OptsumError] = InputError) -
 
 
 def is_deep(value: object) -> bool:
-    """Return whether lists and objects are nested deeper than in any meaningful file."""
+    """Return whether lists and objects are nested in more than `_DEEPEST` levels."""
     level = [value]
     for _ in range(_DEEPEST):
         inner: list[object] = []
@@ -238,7 +238,7 @@ def is_deep(value: object) -> bool:
 
 
 def describe_os_error(error: Exception) -> str:
-    """Return why a file cannot be used, without Python's numbers and path."""
+    """Return why a file cannot be used, without error number and path."""
     match error:
         case FileNotFoundError():
             return "there is no such file or folder; check the path"
@@ -251,7 +251,7 @@ def describe_os_error(error: Exception) -> str:
 
 
 def stamp(path: PathLike) -> tuple[object, ...] | None:
-    """Return a value that changes when a file, a folder or one of several files is written; None without a file."""
+    """Return a value that changes when a file, folder, or one of files joined by commas is written; None for ``-``."""
     if path == "-":
         return None
     found: list[object] = []
@@ -267,13 +267,13 @@ def stamp(path: PathLike) -> tuple[object, ...] | None:
 
 
 _memories: Final[list[Any]] = []
-_seen: Final[dict[str, tuple[int, ...]]] = {}  # Path -> what differs once the file has been written.
-_classes: Final[dict[str, type]] = {}  # Metrics that were given as classes, by place.
+_seen: Final[dict[str, tuple[int, ...]]] = {}  # By path: a value that changes when the file is written.
+_classes: Final[dict[str, type]] = {}  # Classes given as metrics, by module and name.
 M = TypeVar("M")
 
 
 def of_files(memory: M) -> M:
-    """Register a cache (`lru_cache`) of what files or classes may change, to be emptied by `forget`."""
+    """Register a cache (`lru_cache`) that depends on files or classes, so that `forget` empties it."""
     _memories.append(memory)
     return memory
 
@@ -283,7 +283,7 @@ def forget_changed(paths: Iterable[str]) -> None:
     for path in paths:
         try:
             held = Path(path).stat()
-        except (OSError, ValueError):  # no file; whoever reads it says so
+        except (OSError, ValueError):  # no file; reading it raises the error
             if _seen.pop(path, None) is not None:
                 forget()
             continue
@@ -296,7 +296,7 @@ def forget_changed(paths: Iterable[str]) -> None:
 
 
 def forget_former(place: str, found: type) -> None:
-    """Empty the caches if another class was at a place before, as where a cell of a notebook runs again."""
+    """Empty the caches if another class had this name before, as when a cell of a notebook runs again."""
     if _classes.setdefault(place, found) is not found:
         _classes[place] = found
         forget()
@@ -311,10 +311,10 @@ def forget() -> None:
 def replacing(path: PathLike) -> Iterator[Path]:
     """Provide the path of a new file that replaces `path`, completely or not at all, when the block succeeds.
 
-    It has an unpredictable name in the same folder, and the mode of the replaced file. Links are not followed.
+    The new file has an unpredictable name in the same folder, and the mode of the old one. A link is refused.
     """
     target = Path(path)
-    if is_stream(target):  # a pipe or a device has nothing that could be kept
+    if is_stream(target):  # a pipe or a device cannot be replaced
         with TemporaryDirectory() as folder:
             whole = Path(folder, target.name)
             whole.touch()
@@ -326,7 +326,7 @@ def replacing(path: PathLike) -> Iterator[Path]:
     new = target.with_name(f".{token_hex(8)}{target.suffix}")
     descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o666)
     try:
-        with suppress(OSError):  # none is there, or its mode cannot be given
+        with suppress(OSError):  # there is no old file, or its mode cannot be set
             new.chmod(stat.S_IMODE(target.stat().st_mode))
         yield new
         os.fsync(descriptor)
@@ -363,7 +363,7 @@ _STREAMS: Final = {"/dev", "/dev/fd", "/proc/self/fd"}
 def open_stream(path: Path) -> int:
     """Open a device, a pipe, or an open file of this process for writing.
 
-    An open file keeps one position for all writers; /dev/stdout, opened by name, would have another, and overwrite.
+    An open file is duplicated, so that all writers share its position; opened by name, it would be overwritten.
     """
     number = {"/dev/stdout": "1", "/dev/stderr": "2"}.get(path.as_posix(), path.name)
     if path.parent.as_posix() in _STREAMS and number.isdecimal():
@@ -385,13 +385,13 @@ def open_own(path: Path) -> int:
     raise OSError(errno.EEXIST, f"{path} is not a regular file, or has a second name; remove it")
 
 
-_FAR = 1 << 40  # Where Windows locks a byte: beyond all rows, because what it locks nobody else can read.
+_FAR = 1 << 40  # Place of the byte that Windows locks: beyond all rows, because a locked byte is unreadable.
 
 
 def lock(descriptor: int, path: PathLike) -> bool:
-    """Lock an open file until it is closed; return whether that succeeded, or the file system has no locks.
+    """Lock an open file until it is closed; return False if another process has locked it, or `path` is not this file.
 
-    If another file is at `path` by now, a run that has just ended replaced it, and the open file is obsolete.
+    In the second case a run that has just ended replaced the file. A file system without locks counts as success.
     """
     if sys.platform == "win32":
         import msvcrt
@@ -408,7 +408,7 @@ def lock(descriptor: int, path: PathLike) -> bool:
         import fcntl
 
         try:
-            # Not lockf: that one is given up when any other descriptor of the file is closed, as after reading it.
+            # Not lockf, whose lock is lost when any other descriptor of the file is closed, as after reading it.
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             if error.errno in {errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES}:

@@ -1,4 +1,4 @@
-"""The display of results in notebooks: texts with selected parts marked, facts, and progress of long work.
+"""Display results in notebooks: texts with selected parts marked, facts, and the progress of long work.
 
 All data are escaped, and invisible characters are made visible.
 """
@@ -14,10 +14,10 @@ from typing import Any, Final, TypeAlias, TypeVar
 from optsum.errors import visible
 
 Words: TypeAlias = str | Sequence[str]  # A sentence, as text or as tokens.
-_MOST: Final = 300  # Sentences that are shown; of longer texts those that are marked, with what stands around them.
-_LONGEST: Final = 2_000  # Letters of a sentence that are shown.
-_AROUND: Final = 1
-_OFTEN: Final = 0.2  # Seconds between two signs of progress.
+_MOST: Final = 300  # Sentences shown; of longer texts only marked ones, with their neighbours.
+_LONGEST: Final = 2_000  # Characters shown of a sentence.
+_AROUND: Final = 1  # Neighbours shown on each side of a marked sentence.
+_OFTEN: Final = 0.2  # Seconds between two updates of the progress bar.
 _MARK: Final = "background:rgba(255,196,0,{share:.2f});border-radius:2px"
 _BLOCK: Final = "max-width:60em;line-height:1.45;overflow-wrap:anywhere"
 _FAINT: Final = "opacity:.55"
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 def facts(title: str, pairs: Iterable[tuple[str, object]]) -> str:
-    """Return one line of HTML: a title, and names with values."""
+    """Return one line of HTML: a title, and pairs of a name and a value that is not None."""
     said = " · ".join(f"{escape(name)} <b>{_text(str(value))}</b>" for name, value in pairs if value is not None)
     return f'<p style="margin:0 0 .4em"><b>{_text(title)}</b>{" · " if said else ""}{said}</p>'
 
@@ -39,8 +39,8 @@ def marked_text(
 ) -> str:
     """Return documents as HTML, with sentences marked.
 
-    `shares`: number of a sentence -> strength of its mark, 0 to 1. `kept`: number -> its kept words, if not all are.
-    `say`: whether shares are shown in tooltips and for screen readers.
+    `shares`: strength of the mark (0 to 1) by number of the sentence. `kept`: places of the kept words, by number, of
+    sentences that lose words. `say`: whether tooltips (and screen readers) give the share.
     """
     shown: Collection[int] = range(sum(map(len, documents)))
     if len(shown) > _MOST:
@@ -85,7 +85,7 @@ def _text(text: str) -> str:
 
 
 def kept_words(sentence: Words, kept: str) -> set[int]:
-    """Return which words of a sentence are kept in its trimmed form, by order, whatever their case and punctuation."""
+    """Return the places of a sentence's words that its trimmed form `kept` has, ignoring case and punctuation."""
     words = [_bare(word) for word in (sentence.split() if isinstance(sentence, str) else sentence)]
     found, place = set(), 0
     for word in map(_bare, kept.split()):
@@ -102,7 +102,7 @@ def _bare(word: str) -> str:
 
 
 def tracked(items: Generator[T, None, None], total: int | None, what: str = "topics") -> Generator[T, None, None]:
-    """Yield items; in a notebook a bar shows how many of `total` so far. One with `topics` counts as many."""
+    """Yield items; in a notebook, show how many of `total` are done. An item with `topics` counts as that number."""
     shell = sys.modules.get("IPython")
     if shell is None or type(shell.get_ipython()).__name__ != "ZMQInteractiveShell":
         return items

@@ -1,8 +1,8 @@
-"""Compile kernels by two processes with one cache: this one from the first part on, another from the last.
+"""Compile kernels in two processes with one cache: this one begins with the first part, another with the last.
 
 The other process is started only when numba has something to compile. When the two meet, this process waits for the
 other's current part, and loads it from the cache. If the other process fails, this one compiles the rest. Kernels that
-are first interpreted (`optsum.system.compiled`) are compiled in this way when work lasts.
+were interpreted too long (`optsum.system.compiled`) are compiled in this way too.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from optsum.system.processes.children import end_with, python
 
 
 def compile_parts(parts: Sequence[Part], done: Callable[[], object] = lambda: None) -> None:
-    """Run functions that call kernels (`optsum.system.compiled.collected`)."""
+    """Run `parts`, functions that call kernels (`optsum.system.compiled.collected`); call `done` after each."""
     helper = _Helper(parts)
     try:
         with on_first_compilation(helper.start):
@@ -53,20 +53,20 @@ class _Helper:
         self.started = True
         if len(self._names) < 2 or _processors() < 2:
             return
-        with suppress(OSError):  # then this process does it alone
-            self._process = subprocess.Popen(  # noqa: S603 - this Python, and nothing that a user gives
+        with suppress(OSError):  # then this process compiles alone
+            self._process = subprocess.Popen(  # noqa: S603 - this Python, without any input of users
                 python("optsum.system.parallel_compile", "help_out"),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 text=True,
-                start_new_session=True,  # Ctrl-C is for this one, which ends the other
+                start_new_session=True,  # Ctrl-C reaches only this process, which ends the other
             )
             self._listener = Thread(target=self._listen, args=(self._process,), name="compiling", daemon=True)
             self._listener.start()
 
     def _listen(self, process: subprocess.Popen[str]) -> None:
-        assert process.stdin is not None  # noqa: S101 - asked for
+        assert process.stdin is not None  # noqa: S101 - both are pipes
         assert process.stdout is not None  # noqa: S101
         with process.stdout, suppress(OSError, ValueError):
             with process.stdin:
@@ -76,7 +76,7 @@ class _Helper:
         self._said.put(None)
 
     def wait_for(self, number: int) -> None:
-        """Wait until the other process has finished a part that it has begun."""
+        """Wait if the other process is compiling this part, until it has finished it."""
         if self._process is None:
             return
         while self._least == number or not self._said.empty():
@@ -99,7 +99,7 @@ def _processors() -> int:
 
 
 def help_out(parent: int) -> None:
-    """Run as the other process: compile from the last part on, and announce each part."""
+    """Be the other process: compile parts from the last to the second, and print the number of each before."""
     end_with(parent, natively=False)
     patience.end()
     names = json.load(sys.stdin)

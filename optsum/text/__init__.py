@@ -1,1 +1,1 @@
-"""Conversion of sentences to tokens: tokenizers, stems, stop words, and lengths in words, sentences or characters."""
+"""Convert sentences to tokens: tokenizers, stems, stop words, and lengths in words, sentences or characters."""

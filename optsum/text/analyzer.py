@@ -8,18 +8,18 @@ Two stemmers for English are ROUGE-1.5.5's (its option ``-m``) and the one of Go
 Porter 1980, "An algorithm for suffix stripping", with the two changes in its author's program: ``bli`` for ``abli``,
 and ``logi``. Tokens of at most three characters are not changed.
 
-ROUGE-1.5.5 first looks up longer ones in WordNet's exception lists, and differs from the algorithm twice: step 4 tries
-the longest of most suffixes, then ``ment``, then ``ent``, one after the other, and ``ion`` only where the word does not
-end in ``ent`` ("agreement" becomes "agreem"); in step 1b a double ``y`` is no double consonant.
+ROUGE-1.5.5 first looks up longer ones in WordNet's exception lists, and differs from the algorithm twice: step 4
+removes the longest suffix other than ``ment``, ``ent`` and ``ion``, then ``ment``, then ``ent``, and ``ion`` only if
+the word does not end in ``ent`` ("agreement" becomes "agreem"); in step 1b a double ``y`` is no double consonant.
 
 rouge-score (``use_stemmer=True``) uses NLTK's extension of the algorithm: a few irregular words have stems of their own
-("dying" is "die"); four letters that end in ``ies`` or ``ied`` keep the ``e``, longer words in ``ied`` lose ``ed``;
+("dying" is "die"); words of four letters in ``ies`` or ``ied`` keep the ``e``, longer ones in ``ied`` lose ``ed``;
 ``y`` becomes ``i`` after a consonant that is not the first letter ("happi", but "enjoy"); step 2 first removes
-``alli``, includes ``fulli``, and leaves the ``l`` of ``logi`` to the stem; a vowel and a consonant alone count as a
+``alli``, includes ``fulli``, and leaves the ``l`` of ``logi`` to the stem; a vowel with one consonant counts as a
 short word ("owed" is "owe").
 
-Both agree with the original script, and with the stemmer of NLTK 3.10.4, on about 62,000 words of real text and more
-than 160,000 random strings of vowels, consonants, digits and suffixes.
+The first agrees with the original script, the second with the stemmer of NLTK 3.10.4, on about 62,000 words of real
+text and more than 160,000 random strings of vowels, consonants, digits and suffixes.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ _ROUGE_BYTES = bytes(
 )
 _LETTER: Final = re.compile(r"[^\W_]").search  # Whether there is a letter or a digit.
 _KATAKANA: Final = r"[\u30a0-\u30ff\u31f0-\u31ff\u32d0-\u32fe\u3300-\u3357\uff66-\uff9f]"
-# A character of Katakana with its marks, or other text between two of them; UAX 29 splits other scripts.
+# A Katakana character with its marks, or a run of other text; characters of other scripts are split by UAX 29.
 _CHARACTER: Final = re.compile(rf"{_KATAKANA}[^\w]*|(?:(?!{_KATAKANA}).)+", re.DOTALL)
 _NO_LETTER = re.compile(r"[^a-z0-9]")
-# A word is [C](VC)^m[V], C and V runs of consonants and of vowels; y is a vowel after a consonant. No run gives a
-# letter back, so that what is matched is the word's only reading.
+# A word is [C](VC)^m[V], C and V runs of consonants and of vowels; y is a vowel after a consonant. Runs
+# are matched possessively, so that a word has one reading only.
 _C: Final = "[^aeiou][^aeiouy]*+"
 _V: Final = "[aeiouy][aeiou]*+"
 _SOME: Final = re.compile(f"(?:{_C})?+{_V}[^aeiou]", re.DOTALL).match  # Whether m > 0.
@@ -85,13 +85,13 @@ _STEP_4_NLTK: Final = frozenset(
     ("al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment", "ent", "ou", "ism", "ate", "iti", "ous",
      "ive", "ize", "sion", "tion")
 )  # fmt: skip
-# Whether the last letter is a consonant; among several y, every other one is.
+# Whether the last letter is a consonant; of several y in a row, every other one is.
 _CONSONANT: Final = re.compile(r"(?:(?:\A|[aeiou])y|[^aeiouy])(?:yy)*+\Z", re.DOTALL).search
 # The same as `_SHORT`, or a vowel and a consonant alone.
 _SHORT_NLTK: Final = re.compile(f"{_C}[aeiouy][^aeiouwxy]|[aeiou][^aeiou]", re.DOTALL).fullmatch
 # The order in which the original script's exception database is filled: a later entry replaces an earlier one.
 _EXCEPTION_FILES = ("adj.exc", "adv.exc", "noun.exc", "verb.exc")
-_WORDS_KEPT = 65_536  # entries of one word table; a table that is full starts afresh
+_WORDS_KEPT = 65_536  # entries of one word table; a full table is cleared
 _LONGEST_KEPT = 64  # characters of a word worth remembering
 LENGTH_TOKENIZERS: Final[Registry[Any]] = Registry(
     "length tokenizer",
@@ -103,9 +103,9 @@ LENGTH_TOKENIZERS: Final[Registry[Any]] = Registry(
 
 # White space as the original script sees it, which reads bytes: a no-break space does not end a word there.
 _ASCII_WORD = re.compile(r"\S+", re.ASCII)
-# Largest share of a text, without blanks, in words that a tokenizer tears, drops or does not separate.
+# Largest share of a text, without blanks, that may be in words that a tokenizer splits, drops or does not separate.
 _MOST: Final = 0.1
-_LOST: Final = 0.9  # Smallest share of the letters of a text that are as good as all.
+_LOST: Final = 0.9  # Smallest share of dropped letters that counts as all.
 _CHINESE: Final = "\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _INDOCHINESE: Final = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
 # Scripts without blanks between words (Chinese and Japanese; Thai, Lao, Burmese, Khmer), by the suitable tokenizer,
@@ -125,11 +125,11 @@ _BEGIN: Final = 1000  # Number of characters of a text, and of its parts, that `
 
 
 class Tokenizer(NamedTuple):
-    """One way to split a sentence."""
+    """A way to split a sentence into tokens."""
 
     split: Callable[[Sentence], list[str]]  # From a sentence to its tokens.
-    # From a sentence to the same tokens, each with the place of its first character: code points of the sentence as it
-    # is written, or of its tokens joined by blanks.
+    # From a sentence to the same tokens, each with the position of its first character, in code points of the sentence
+    # as written, or of its tokens joined by blanks.
     locate: Callable[[Sentence], list[tuple[str, int]]]
 
 
@@ -148,7 +148,6 @@ def _locate(pattern: re.Pattern[str], sentence: Sentence) -> list[tuple[str, int
 
 
 def _split_blank(sentence: Sentence) -> list[str]:
-    """Split at white space, in lower case."""
     return raw_text(sentence).lower().split()
 
 
@@ -182,7 +181,7 @@ def _split_characters(sentence: Sentence) -> list[str]:
 
 
 def _locate_in_normal_form(pieces: Callable[[str], list[str]], sentence: Sentence) -> list[tuple[str, int]]:
-    """Locate the `pieces` of words with a letter or a digit in a text in lower case and NFC."""
+    """Return the `pieces` of words in lower case and NFC that have a letter or a digit, each with its position."""
     raw = raw_text(sentence)
     text = unicodedata.normalize("NFC", raw).lower()
     parts = [piece for word in _boundaries()(text) for piece in pieces(word)]
@@ -193,7 +192,7 @@ def _locate_in_normal_form(pieces: Callable[[str], list[str]], sentence: Sentenc
 
 
 def _origins(raw: str) -> list[int]:
-    """Return the origin of each character of the text in lower case and NFC: the first of several."""
+    """Return for each character of the text in lower case and NFC the position of the first raw character in it."""
     origins: list[int] = []
     start, whole = 0, ""
     for end in range(len(raw) + 1):
@@ -201,7 +200,7 @@ def _origins(raw: str) -> list[int]:
         if end < len(raw):
             own = unicodedata.normalize("NFC", raw[end])
             apart = unicodedata.normalize("NFC", raw[start : end + 1])
-            if unicodedata.combining(raw[end]) or apart != whole + own:  # it belongs to what stands before it
+            if unicodedata.combining(raw[end]) or apart != whole + own:  # it combines with those before
                 whole = apart
                 continue
             apart = own
@@ -307,7 +306,7 @@ def tokenizer_of(name: str) -> Tokenizer:
 
 
 def _exchange(word: str, suffixes: dict[str, str]) -> str:
-    """Replace the longest suffix, if something is before it (steps 2 and 3)."""
+    """Replace the longest suffix in a table if the rest has m > 0 (steps 2 and 3)."""
     for size in range(7, 1, -1):
         if (new := suffixes.get(word[-size:])) is not None:
             rest = word[:-size]
@@ -321,7 +320,7 @@ def _without(word: str, size: int) -> str:
 
 
 def _without_past(word: str, doubled: Callable[[str], object], short: Callable[[str], object]) -> str:
-    """Remove -eed, -ed and -ing (step 1b); `doubled` words lose one more letter, `short` ones regain their e."""
+    """Make -eed -ee, and remove -ed and -ing (step 1b); a `doubled` rest loses a letter, a `short` one gets an e."""
     if word.endswith("eed"):
         return word[:-1] if _SOME(word[:-3]) else word
     rest = word[:-2] if word.endswith("ed") else word[:-3] if word.endswith("ing") else ""
@@ -335,7 +334,7 @@ def _without_past(word: str, doubled: Callable[[str], object], short: Callable[[
 
 
 def _without_end(word: str, short: Callable[[str], object]) -> str:
-    """Remove a final e, and one l of two (step 5); `short`: whether a word keeps its e."""
+    """Remove a final e, except after a `short` rest, and one l of a final ll (step 5)."""
     if word.endswith("e"):
         rest = word[:-1]
         if _SEVERAL(rest) or (_SOME(rest) and not short(rest)):
@@ -422,7 +421,7 @@ def snowball(name: str) -> Callable[[str], str]:
     if name not in languages:
         raise unknown_name("stemmer", f"snowball:{name}", [f"snowball:{each}" for each in languages])
     made: Any = getattr(import_module(f"snowballstemmer.{name}_stemmer"), f"{name.title().replace('_', '')}Stemmer")
-    return lambda word: made().stemWord(word)  # one keeps the word that it works on, and threads share this function
+    return lambda word: made().stemWord(word)  # a stemmer stores the current word, and threads share this function
 
 
 STEMMERS: Final[Registry[Any]] = Registry(
@@ -517,7 +516,7 @@ class Analyzer:
     ['op', 'mouse', 'run']
     """
 
-    tokenizer: Any = "rouge"  # a name, once it is made
+    tokenizer: Any = "rouge"  # a name after `__init__`
     stem: bool = False
     stopwords: str | frozenset[str] = "keep"
     stemmer: Any = "rouge155"
@@ -676,7 +675,7 @@ def token_counter(name: str) -> Callable[[Sentence], int]:
         text = raw_text(sentence)
         try:
             found = function(text)
-            if isinstance(found, Mapping):  # as tokenizers of transformers return
+            if isinstance(found, Mapping):  # as from tokenizers of transformers
                 found = found["input_ids"]
             number = found if isinstance(found, int) else len(found)
         except Exception as error:
@@ -718,10 +717,10 @@ def cut_sentences(sentences: Iterable[Sentence], max_words: int) -> list[Sentenc
 def tokenizer_check(
     sentences: Iterable[Sentence], analyzer: Analyzer, language: str = "en", *, in_words: bool = False
 ) -> str | None:
-    """Return a warning if the text analysis damages a text, or if lengths are words where there are no blanks.
+    """Return a warning if an analyzer, or lengths in words, do not suit a text; otherwise None.
 
-    More than a tenth of the text must be in words that lose letters, or in a script without blanks that the tokenizer
-    does not split; or an English stemmer must be used for another `language`. `in_words`: the unit of lengths.
+    That is: more than a tenth of the text is in words that lose letters, or in a script without blanks that is not
+    split into words, or an English stemmer is used for another language. `in_words`: whether lengths count words.
     """
     joined, tokenizer = "".join(texts := list(map(raw_text, sentences))), analyzer.tokenizer
     if stems_another(analyzer, language):
@@ -729,7 +728,7 @@ def tokenizer_check(
             f"the stemmer {analyzer.stemmer} is for English, and the language is {language}: give another, such as "
             "--stemmer=snowball:german, or --no-stem"
         )
-    if joined.isascii():  # no tokenizer spoils a word of ASCII
+    if joined.isascii():  # every tokenizer keeps ASCII words
         return None
     whole = len(joined) - joined.count(" ")
     foreign = [word for text in filterfalse(str.isascii, texts) for word in filterfalse(str.isascii, text.split())]
@@ -781,9 +780,9 @@ def surely_fits(text: str, first: int, foreign: int, analyzer: Analyzer, languag
     if stems_another(analyzer, language) or analyzer.tokenizer not in _KEEPS_LETTERS or "\u212a" in text:
         return False
     parts, many = (text[:first], text[first:]), _LOST / (1 - _LOST)
-    return any(  # a few foreign words are outweighed by the beginning already
+    return any(  # the beginning often outweighs a few foreign words
         foreign <= _MOST * (len(begin := text[:size]) - begin.count(" ") - begin.count("\0"))
-        # e is but one of its letters
+        # the number of e is a lower bound of the letters that are kept
         and all(part.isascii() or foreign < part.count("e", 0, size) * many - 1 for part in parts)
         for size in (_BEGIN, len(text))
     )
@@ -808,14 +807,14 @@ def nothing_left(texts: Sequence[Iterable[Sentence]], tokenizer: str) -> str | N
 
 def _mostly_plain(text: str) -> bool:
     many = _LOST / (1 - _LOST)
-    if len(text.encode("utf-8", "surrogatepass")) - len(text) < text.count("e") * many - 1:  # e is but one letter
+    if len(text.encode("utf-8", "surrogatepass")) - len(text) < text.count("e") * many - 1:  # a quick bound
         return True
     plain = text.encode("ascii", "ignore")
     return len(text) - len(plain) < len(plain.translate(None, _NO_LETTERS)) * many - 1
 
 
 def _unparted(foreign: Sequence[str], whole: int) -> tuple[str | None, str]:
-    """Return the share of a text in clauses without blanks, if it is large, and the tokenizer for such text."""
+    """Return the share of a text in a script without blanks, if it is large, and the tokenizer for this script."""
     for serving, (letter, most) in _WITHOUT_BLANKS.items():
         held = [len(found) for piece in foreign if (found := re.findall(letter, piece))]
         if sum(held) > _MOST * whole and sum(held) > most * len(held):

@@ -16,10 +16,10 @@ from optsum.system.clock import NEVER, Deadline
 from optsum.text.analyzer import Analyzer, Sentence, word_count
 
 _Ints: TypeAlias = NDArray[np.int64]
-_LOST_S: Final = 0.0005  # What a text takes longer that is read by itself.
-# The empty token of `pypi-rouge`, written as white space that separates no words of a length and is in no other token.
+_LOST_S: Final = 0.0005  # Seconds that a text takes longer token by token.
+# Stands for the empty token of `pypi-rouge` in bytes: white space, so no word of a length, and in no other token.
 _BLANK_PIECE: Final = "\x1f"
-_PIECES: Final = re.compile(r"(?<![^.\0])\s+(?![^.\0])")  # White space alone before, between or after full stops.
+_PIECES: Final = re.compile(r"(?<![^.\0])\s+(?![^.\0])")  # White space alone between full stops or ends of a sentence.
 _BLANKS: Final = tuple(filter(str.isspace, map(chr, range(128))))
 # The non-ASCII letters whose lower case has ASCII letters.
 _BECOME_ASCII: Final = (("\u0130", "i\u0307"), ("\u212a", "k"))
@@ -27,17 +27,17 @@ _BECOME_ASCII: Final = (("\u0130", "i\u0307"), ("\u212a", "k"))
 
 @dataclass(frozen=True, eq=False)
 class Interned:
-    """The counted tokens of several sentences."""
+    """The counted tokens of several sentences, as numbers."""
 
-    ids: _Ints  # (tokens,): a number for each token, 0, 1, ... in the order in which different ones first occur.
+    ids: _Ints  # (tokens,): number of each token; different ones are 0, 1, ... by their first occurrence.
     start: _Ints  # (sentences + 1,): sentence s has the tokens ``start[s]:start[s + 1]``.
     words: _Ints  # (sentences,): length of each sentence in words, as `optsum.text.analyzer.word_count` has it.
-    different: int  # How many different tokens there are.
+    different: int  # Number of different tokens.
 
 
 def interned(analyzer: Analyzer, sentences: Sequence[Sentence], deadline: Deadline = NEVER) -> Interned:
     try:
-        text = "\0".join(sentences)  # type: ignore[arg-type]  # a tuple of tokens is refused
+        text = "\0".join(sentences)  # type: ignore[arg-type]  # a tuple of tokens raises a TypeError
     except TypeError:
         text = "\0" * len(sentences)
     found = _words_of(analyzer, [text], [len(sentences)]) if _tells(text, len(sentences), analyzer.tokenizer) else None
@@ -60,12 +60,12 @@ def interned(analyzer: Analyzer, sentences: Sequence[Sentence], deadline: Deadli
 def interned_texts(
     analyzer: Analyzer, texts: Sequence[str], sizes: Sequence[int]
 ) -> tuple[tuple[_Ints, ...], list[int], list[int]] | None:
-    """Return the counted tokens of several texts (sentences joined by NUL), which texts, and the foreign part of each.
+    """Return the counted tokens of several texts (sentences joined by NUL), which texts these are, and foreign bytes.
 
     The arrays are `ids`, `start` and `words` of `Interned`, text by text and numbered separately; then the number of
     different tokens, and of sentences (`sizes`), of each text. Texts with a NUL in a sentence, and tokenizers that
-    depend on more than single bytes, are left to `interned`. The foreign part: an upper bound of the bytes in pieces
-    (between white space) with non-ASCII characters.
+    depend on more than single bytes, are left to `interned`. Foreign bytes: for each text an upper bound of the bytes
+    in pieces (between white space) with non-ASCII characters. None: no text was converted.
     """
     kept = [number for number, text in enumerate(texts) if _tells(text, sizes[number], analyzer.tokenizer)]
     if len(kept) < len(sizes):
@@ -90,13 +90,14 @@ def interned_texts(
 def _words_of(
     analyzer: Analyzer, texts: Sequence[str], sizes: Sequence[int], lost_s: float = 0.0
 ) -> tuple[_Ints, _Ints, _Ints, _Ints, _Ints | None, _Ints] | None:
-    """Return `ids`, `start`, `words` of `Interned` and the foreign bytes of each text, and their different words.
+    """Return `ids`, `start` and `words` of `Interned`, foreign bytes of each sentence, token numbers, and counts.
 
-    If words are dropped or stemmed, texts are numbered together, with the token of each word (-1 if it is dropped) and
-    the number of tokens. None while the kernel is not compiled, if that loses at most `lost_s`.
+    Counts are the different words of each text. But if words are dropped or stemmed, texts are numbered together; then
+    token numbers (otherwise None) are those of each different word, -1 if it is dropped, and the count is of tokens.
+    The result is None while the kernel is not worth loading to save the `lost_s` seconds that doing without it costs.
     """
     plain = analyzer.stopwords == "keep" and not analyzer.stem
-    # One text after another, as most are ASCII, which is copied; one that is not would have all looked at.
+    # One text after another: ASCII, as most are, is only copied; joined, one other text would slow down all.
     made = b"\0".join([_bytes_of(text, analyzer.tokenizer) for text in texts]) + b"\0" * bool(sum(sizes))
     from optsum.system.compiled import is_worth  # with the kernel
     from optsum.text.word_kernel import number_words
@@ -124,7 +125,7 @@ def _tells(text: str, sentences: int, tokenizer: str) -> bool:
 def _bytes_of(text: str, tokenizer: str) -> bytes:
     if tokenizer == "blank":
         text = text.lower()
-    elif tokenizer in {"presumm", "rouge-score"} and not text.isascii():  # other letters are no part of their tokens
+    elif tokenizer in {"presumm", "rouge-score"} and not text.isascii():  # their tokens contain no other letters
         for letter, small in _BECOME_ASCII:
             text = text.replace(letter, small)
     elif tokenizer == "pypi-rouge":
@@ -135,7 +136,7 @@ def _bytes_of(text: str, tokenizer: str) -> bytes:
 def _table(
     *, lower: bool, letters_only: bool = True, other: int = 0, blanks: Iterable[str] = _BLANKS
 ) -> NDArray[np.uint8]:
-    """Return the replacement of each byte: a blank for blanks, letters and digits unchanged, others as given."""
+    """Return the replacement of each byte: blanks become a blank, and other signs `other` if `letters_only`."""
     signs = [chr(byte) if byte < 128 else "" for byte in range(256)]
     made = np.frombuffer(bytes(range(256)).lower() if lower else bytes(range(256)), np.uint8).copy()
     made[[letters_only and not sign.isalnum() for sign in signs]] = other

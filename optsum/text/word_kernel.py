@@ -13,15 +13,15 @@ _BLANK = 32
 # Kinds of bytes: one that separates words; white space, which separates pieces; one that is part of words; a possible
 # first byte of white space that is not ASCII.
 _PARTS, _WHITE, _LETTER, _FOREIGN = 256, 512, 1024, 2048
-_NOT_ASCII = 128  # The first byte of what is not ASCII.
-_ROOM = 2048  # At first; a large table is slow to look into.
-_BYTES = 8  # Bytes of a text for each place of the table at first: a word has as many, and most come again.
-_TEXT = 1 << 32  # More than different words that a text may have.
+_NOT_ASCII = 128  # The lowest byte that is not ASCII.
+_ROOM = 2048  # Initial places of the table; a large table is slow to search.
+_BYTES = 8  # Bytes of a text for each initial place of the table: words are about as long, and most recur.
+_TEXT = 1 << 32  # More than the number of different words in any text.
 
 
 @njit(cache=True)
 def _foreign_blank(first: int, second: int, third: int) -> int:
-    """Return the number of bytes of a non-ASCII white space; 0 if this is none."""
+    """Return the number of bytes of a non-ASCII white space character; 0 if the bytes are none."""
     if first == 0xC2:
         return 2 if second in (0x85, 0xA0) else 0
     if first == 0xE2 and second == 0x80:
@@ -53,15 +53,15 @@ def _number_text(
 ) -> Any:  # fmt: skip
     """Give numbers to the words of one text, like `number_words`.
 
-    `table`: `mark` plus 1 plus the number of a word, at a place of its hash below `room`; smaller entries belong to
-    other texts. The result: the number of words (-1 if they do not fit), the number of different ones, and where the
-    next text begins.
+    `table`: `mark` plus 1 plus the number of a word, at a place below `room` that its hash determines; entries up to
+    `mark` belong to earlier texts. The result: the number of words (-1 if the table is too small), the number of
+    different ones, and where the next text begins.
     """
     words, known, end = 0, 0, 0
     at[0], start[0] = 0, 0
     for sentence in range(len(lengths)):
         pieces, within, byte = 0, 0, np.uint8(_BLANK)
-        torn, begun, bits = 0, place, np.uint8(0)  # where a piece begins, and the bits that some byte of it has
+        torn, begun, bits = 0, place, np.uint8(0)  # foreign bytes; begin of a piece; OR of its bytes
         before, last = np.uint64(0), np.uint64(0)
         while byte != _END:
             byte = text[place]
@@ -132,24 +132,24 @@ def number_words(text: Any, becomes: Any, sentences: Any) -> Any:
     """Give numbers to the words of several texts, in the order of first occurrence in each text.
 
     `text`: bytes of the sentences, text by text in UTF-8, each ended by a NUL. `becomes` (256,): the replacement of
-    each byte; a blank if it separates words, like all white space; 0 if it is left out. `sentences` (texts,): number of
-    sentences of each text.
+    each byte: a blank if it separates words, as all white space does; 0 if it is left out. `sentences` (texts,): number
+    of sentences of each text.
 
     The result: `ids`, one for each word; `start` (all sentences + 1,), where the words of each sentence begin;
-    `lengths`, number of pieces between white space in each; `foreign`, an upper bound of the bytes in pieces with
-    non-ASCII characters; `vocabulary`, the different words of the last text, each ended by a blank; `different`, number
-    of different words of each text.
+    `lengths`, number of pieces between white space in each sentence; `foreign`, an upper bound of its bytes in pieces
+    with non-ASCII characters; `vocabulary`, the different words of the last text, each ended by a blank; `different`,
+    the number of different words of each text.
     """
-    most = len(text) // 2 + 1  # a word is one byte at least, and something ends it
+    most = len(text) // 2 + 1  # a word has at least one byte, and another ends it
     ids = np.empty(most, np.int64)
     ends = np.int64(0)
-    for number in sentences:  # a sum of numpy's would load more of numba with every process
+    for number in sentences:  # np.sum would make each process load more of numba
         ends += number
     start = np.zeros(ends + 1, np.int64)
     lengths, foreign = np.zeros(len(start) - 1, np.int64), np.zeros(len(start) - 1, np.int64)
     different = np.zeros(len(sentences), np.int64)
     vocabulary = np.empty(len(text) + 1, np.uint8)
-    at = np.empty(most + 1, np.int64)  # where each different word of a text begins in it; the last entry is the end
+    at = np.empty(most + 1, np.int64)  # begin of each different word of a text in `vocabulary`, then the end
     tails = np.empty((most, 2), np.uint64)  # the last 16 bytes of each
     least = np.int64(_ROOM)
     while least * _BYTES < len(text) // max(1, len(sentences)):
@@ -180,7 +180,7 @@ def number_apart(ids: Any, start: Any, sentences: Any, becomes: Any) -> Any:
     """Give numbers to the tokens of each text separately, in the order of first occurrence.
 
     `ids`, `start`: from `number_words`, for all texts. `sentences` (texts,): number of sentences of each text.
-    `becomes` (different words,): the token number of each word, among those of all texts; -1 if it is dropped. The
+    `becomes` (different words,): the number of each word's token, common to all texts; -1 if it is dropped. The
     result: `ids` and `start` of the tokens, and the number of different ones in each text.
     """
     made = np.empty(len(ids), np.int64)

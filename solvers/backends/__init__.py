@@ -1,1 +1,1 @@
-"""The MILP solvers, one in each file; `optsum.contracts.backend.Declaration` describes their declarations."""
+"""The MILP and MaxSAT solvers; `optsum.contracts.backend.Declaration` describes what each of them declares."""

@@ -28,7 +28,7 @@ from optsum.system.processes.supervised import GRACE_S, TO_GO_S, Overran
 
 
 class CpSat(Backend):
-    """CP-SAT on the integer program, with integer columns only, which lose no optimum."""
+    """CP-SAT on the integer program, with all columns integral, which loses no optimum."""
 
     name = "cp-sat"
     about = "CP-SAT of OR-Tools, in a separate process"
@@ -40,7 +40,7 @@ class CpSat(Backend):
         names=OptionNames(
             time="max_time_in_seconds", gap="relative_gap_limit", threads="num_workers", seed="random_seed"
         ),
-        # With one worker the default linearization leaves most of the relaxation out; Ctrl-C is for this process.
+        # With one worker the default linearization omits most of the relaxation. This process handles Ctrl-C itself.
         fixed={"linearization_level": 2, "catch_sigint_signal": False},
         bound_keepers=(
             r"(relative|absolute)_gap_limit|stop_after_.*|max_.*(time|conflicts|memory).*|(num|interleave)_.*|.*seed.*"
@@ -60,7 +60,7 @@ class CpSat(Backend):
         self.accept(limits)
         began, deadline = perf_counter(), Deadline(self.kept(limits).time_s)
         model, settings = problem.linear_model, self.settings(limits, seed)
-        request = BytesIO()  # as `solvers.backends.cpsat_child` reads it: arrays in one archive
+        request = BytesIO()  # an archive of arrays, which `solvers.backends.cpsat_child` reads
         np.savez(
             request,
             maximize=np.array(model.sense is Sense.MAXIMIZE),
@@ -87,7 +87,7 @@ class CpSat(Backend):
             "solve_s": answer["solve_s"],
             "hand_over_s": perf_counter() - built - answer["build_s"] - answer["solve_s"],
         }
-        if answer["status"] == "MODEL_INVALID" and self.options:  # so it also calls a value out of range
+        if answer["status"] == "MODEL_INVALID" and self.options:  # also reported for an option that is out of range
             why = answer["words"] or "a value is out of range"
             raise OptionError(f"The backend cp-sat does not take the options {self.given()}: {why}.")
         ending = self.declaration.statuses.get(answer["status"], Ending.FAILED)
@@ -109,7 +109,7 @@ _ARRAYS: Final = ("objective", "upper", "row_start", "row_column", "row_value", 
 
 
 class _Child:
-    """The process with OR-Tools, started when it is needed, and again if it died."""
+    """The process that loads OR-Tools, started when it is first needed, and restarted if it died."""
 
     def __init__(self, command: Sequence[str] | None = None) -> None:
         self._command = command
@@ -125,7 +125,7 @@ class _Child:
             run_in_thread(
                 lambda: answers.append(self._exchange(request)), self._kill, hears_s=TO_GO_S, passed=lambda: last.passed
             )
-        except (OSError, ValueError) as error:  # a pipe that is closed, or no whole line of JSON
+        except (OSError, ValueError) as error:  # a closed pipe, or an incomplete line of JSON
             status = self._stop()
             if last.passed:
                 raise Overran(f"cp-sat went on {GRACE_S:g} s after its time limit and was killed") from error
@@ -133,7 +133,7 @@ class _Child:
                 Termination.FAILED,
                 f"the process of cp-sat died (exit status {status}): see its messages on the standard error",
             ) from error
-        except BaseException:  # Ctrl-C: whatever the child is at, nobody waits for it
+        except BaseException:  # after Ctrl-C nobody waits for the answer
             self._stop()
             raise
         finally:

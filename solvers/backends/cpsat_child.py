@@ -1,6 +1,6 @@
-"""The process that loads OR-Tools: models on standard input, answers on standard output.
+"""The process that loads OR-Tools: it reads models from standard input, and writes answers to standard output.
 
-It is started by `optsum.solvers.backends.cpsat`, and must not load anything that loads highspy.
+`optsum.solvers.backends.cpsat` starts the process, which must not import anything that loads highspy.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from optsum.system.processes.children import end_with
 
 
 def main(parent: int) -> None:
-    """Answer requests until there are no more: eight bytes of length, then NumPy arrays; return a line of JSON."""
-    for number in (signal.SIGINT, signal.SIGTERM):  # they may reach both processes; the other one decides
+    """Answer each request (eight bytes of length, then arrays) by a line of JSON; end with the process `parent`."""
+    for number in (signal.SIGINT, signal.SIGTERM):  # they may reach both processes; the parent decides
         signal.signal(number, signal.SIG_IGN)
     end_with(parent)
-    # What the solver logs, on the standard output, goes to the standard error, so that answers alone are read.
+    # The log of the solver is redirected to standard error, so that the parent reads nothing but answers.
     source, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     while head := source.read(8):
         with np.load(BytesIO(source.read(int.from_bytes(head))), allow_pickle=False) as request:
             try:
                 answer = _solve({name: request[name] for name in request.files})
-            except Exception as error:  # noqa: BLE001 - whatever it is, the other process says it in a sentence
+            except Exception as error:  # noqa: BLE001 - the parent reports it in a sentence
                 answer = {"failed": f"{type(error).__name__}: {error}"}
         answers.write(json.dumps(answer) + "\n")
         answers.flush()
@@ -70,11 +70,11 @@ def _solve(request: dict[str, Any]) -> dict[str, Any]:
         for unit in range(int(request["units"])):
             model.add_hint(columns[unit], int(unit in start_from))
     built = perf_counter()
-    if (left := float(request["left"]) - (built - began)) < float("inf"):  # building counts
+    if (left := float(request["left"]) - (built - began)) < float("inf"):  # the limit includes building
         solver.parameters.max_time_in_seconds = max(0.01, left)
     status = solver.status_name(solver.solve(model))
     holds = status in {"OPTIMAL", "FEASIBLE"}
-    # Stopped before it had one, it states the bound 0, which no maximum need keep.
+    # A search that is stopped before it has a bound states 0, which may be wrong.
     bounded = holds or (status == "UNKNOWN" and solver.best_objective_bound != 0)
     return {
         "status": status,

@@ -1,4 +1,4 @@
-"""HiGHS, on arrays: the default MILP backend."""
+"""HiGHS, the default MILP backend."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from optsum.problem.problem import Problem, Selection
 from optsum.program.model import LinearModel, new_highs, pass_model, run
 from optsum.system.clock import Deadline, Limits, Termination, clock
 
-_SMALL = 400  # Columns of a model that is solved within milliseconds.
+_SMALL = 400  # Largest number of columns of a model that is solved within milliseconds, so that Ctrl-C can wait.
 _RELATIVE: Final = 1e-8  # Largest relative difference between bound and objective that counts as rounding.
 _NEEDLESS: Final = ("mip_heuristic_run_feasibility_jump", "mip_allow_restart")
 """Options that are off if only units are integral and the objective is maximized: feasible solutions are easy to find,
-and with few cuts at the root restarts are useless. Such programs then take from a third less time (squality, ROUGE-L)
-to half as much (realsumm, F1).
+and restarts are useless with few cuts at the root. This saves from a third (squality, ROUGE-L) to half of the time
+(realsumm, F1).
 """
 
-_GAP: Final = 0.999  # The objective is an integer: a bound less than 1 away proves it.
+_GAP: Final = 0.999  # Absolute gap: an integer objective is optimal if the bound is less than 1 away.
 
 
 class Highs(Backend):
-    """`highspy` on the merged program as arrays."""
+    """HiGHS, called through `highspy`, on the merged program as arrays."""
 
     name = "highs"
     about = "HiGHS through highspy, arrays passed straight to it"
@@ -49,7 +49,7 @@ class Highs(Backend):
             "kUnboundedOrInfeasible": Ending.INFEASIBLE,
             "kModelEmpty": Ending.OPTIMAL,
             "kTimeLimit": Ending.TIME,
-            "kSolutionLimit": Ending.NODES,  # of nodes too, as HiGHS has it
+            "kSolutionLimit": Ending.NODES,  # HiGHS reports a node limit as a solution limit
             "kIterationLimit": Ending.NODES,
             "kMemoryLimit": Ending.MEMORY,
             "kInterrupt": Ending.INTERRUPTED,
@@ -85,14 +85,14 @@ class Highs(Backend):
             chosen = np.zeros(model.units)
             chosen[list(start)] = 1.0
             highs.setSolution(model.units, np.arange(model.units, dtype=np.int32), chosen)
-        found: list[Selection] = []  # the last is what it holds where it ends without an answer, as it does not hear
+        found: list[Selection] = []  # the incumbent, for the case that HiGHS does not respond and is left running
 
         def note(event: Any) -> None:
             found[:] = [_chosen(event.data_out.mip_solution[: model.units])]
 
         highs.cbMipImprovingSolution.subscribe(note)
         passed = clock()
-        # Options of the user's may make it go on forever, deaf to its limit.
+        # The user's options may make HiGHS ignore its time limit.
         apart = bool(self.options) or model.columns > _SMALL
         with scheduler() if self.settings(limits, seed)["threads"] != 1 else nullcontext():
             ended = run(highs, deadline, apart=apart, keeps=True)
@@ -111,7 +111,7 @@ class Highs(Backend):
             {"build_s": built - began, "hand_over_s": passed - built, "solve_s": solved - passed},
             interrupted=deadline.reason == "interrupted",
         )
-        # At a limit, too, it may hold the columns of one solution and the objective of another.
+        # At a limit HiGHS may hold the columns of one solution and the objective of another.
         if outcome.selection is not None and not outcome.optimal and _is_off(highs, model):
             return replace(outcome, objective=None)
         return outcome
@@ -124,13 +124,13 @@ def set_options(highs: Any, options: Mapping[str, Any], name: str) -> None:
         if highs.setOptionValue(option, value) == highspy.HighsStatus.kError:
             known = highs.getOptionType(option)[0] != highspy.HighsStatus.kError
             near = [] if known else get_close_matches(option, dir(highs.getOptions()))
-            hint = f"did you mean {' or '.join(near)}?" if near else "see those of HiGHS."
+            hint = f"did you mean {' or '.join(near)}?" if near else "see the list of options of HiGHS."
             raise OptionError(f"The backend {name} does not take the option {option}={value}: {hint}")
 
 
 @contextmanager
 def scheduler() -> Iterator[None]:
-    """Let HiGHS use another number of threads than other solves in this process, which it would refuse."""
+    """Let HiGHS use another number of threads than earlier solves in this process, which it refuses otherwise."""
     import highspy
 
     highspy.Highs.resetGlobalScheduler(True)
@@ -145,9 +145,9 @@ def _chosen(columns: Any) -> Selection:
 
 
 def _contradicts_itself(highs: Any, model: LinearModel, *, trusting: bool) -> bool:
-    """Return whether the value of an optimum differs from the stated one, or (unless `trusting`) from the bound.
+    """Return whether the value of an optimum differs from its stated value, or (unless `trusting`) from the bound.
 
-    Its presolve may return an older bound, or the objective of an optimum with the columns of the start.
+    HiGHS with presolve may return an older bound, or the optimal objective with the columns of the start.
     """
     if highs.getModelStatus().name != "kOptimal":
         return False
@@ -171,7 +171,7 @@ def _outcome(
     native = highs.getModelStatus()
     info = highs.getInfo()
     ending = Highs.declaration.statuses.get(native.name, Ending.FAILED)
-    if ending in {Ending.INTERRUPTED, Ending.TIME}:  # which of the two HiGHS does not know where it was asked to end
+    if ending in {Ending.INTERRUPTED, Ending.TIME}:  # both requests reach HiGHS in the same way
         ending = Ending.INTERRUPTED if interrupted else Ending.TIME
     holds = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
     selection = None

@@ -1,4 +1,4 @@
-"""MaxSAT, for covers: the solver RC2 of PySAT."""
+"""The MaxSAT solver RC2 of PySAT, for covers."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from optsum.program.model import is_cover, wcnf_of
 from optsum.system.clock import Deadline, Limits, Termination
 from optsum.system.processes.children import run_in_thread
 
-_HEARS_S: Final = 5.0  # Seconds that RC2 may take to end.
+_HEARS_S: Final = 5.0  # Seconds that RC2 may take to end once it is interrupted.
 
 
 class Rc2(Backend):
-    """RC2 (Ignatiev, Morgado and Marques-Silva 2019): raises a lower bound core by core until it is attained.
+    """RC2 (Ignatiev, Morgado and Marques-Silva 2019) on a minimum cover.
 
-    So at a time limit it has a bound, but no cover.
+    RC2 raises a lower bound by one unsatisfiable core at a time until a cover attains it, so that it has a bound but
+    no cover at a time limit.
     """
 
     name = "rc2"
@@ -36,7 +37,7 @@ class Rc2(Backend):
 
     def solve(self, problem: Problem, limits: Limits, seed: int, start: Selection | None = None) -> RawOutcome:
         """Solve a cover; raise `UnsupportedError` for anything else, and for limits other than time."""
-        del seed, start  # RC2 goes from bound to bound
+        del seed, start  # RC2 can use neither
         self.accept(limits)
         if self.options:
             raise OptionError(f"The backend rc2 has no options of its own, but was given {', '.join(self.options)}.")
@@ -68,7 +69,7 @@ class Rc2(Backend):
             )
             model = next(iter(models), None)
             statistics = {"build_s": built - began, "solve_s": perf_counter() - built}
-            if model is None:  # every clause has an alternative, so there is a model
+            if model is None:  # the time is over; a formula without empty clauses always has a model
                 return RawOutcome(
                     termination=Termination.TIME_LIMIT, bound=solver.cost, native="INTERRUPTED", statistics=statistics
                 )

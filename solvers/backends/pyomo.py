@@ -1,4 +1,4 @@
-"""One driver for all solvers of Pyomo, with a declaration for each.
+"""The base class of all backends that use Pyomo.
 
 Pyomo has two solver interfaces, and neither has all solvers. In the newer one (`pyomo.contrib.solver`) results have the
 same meaning for every solver; in the older one they do not.
@@ -56,9 +56,9 @@ class PyomoDeclaration(Declaration):
     Attributes
     ----------
     factory : str
-        Pyomo's name: "highs", "scip_direct", "gurobi_direct", "cbc", "glpk", ...
+        Pyomo's name of the solver: "highs", "scip_direct", "gurobi_direct", "cbc", "glpk", ...
     newer : bool
-        Whether it belongs to Pyomo's newer interface (`pyomo.contrib.solver`).
+        Whether the solver belongs to Pyomo's newer interface (`pyomo.contrib.solver`).
     """
 
     factory: str
@@ -92,7 +92,7 @@ OLDER: Final[Mapping[str, Ending]] = {
 """Meaning of each termination condition of the older interface, unless a declaration differs."""
 
 
-_SHORTEST = 0.01  # Seconds; some solvers take 0 for no limit.
+_SHORTEST = 0.01  # Shortest time limit (s) of a solver; some solvers take 0 for no limit.
 
 
 class PyomoBackend(Backend):
@@ -106,8 +106,8 @@ class PyomoBackend(Backend):
     Attributes
     ----------
     readable : bool
-        Whether it gets the readable model of the paper's equations, if the problem has one, instead of the smaller
-        merged program.
+        Whether the solver gets the readable model of the paper's equations, if the problem has one, instead of the
+        smaller merged program.
     """
 
     declaration: PyomoDeclaration
@@ -126,7 +126,7 @@ class PyomoBackend(Backend):
             )
 
     def native(self, solver: Any, results: Any) -> tuple[str, str]:
-        """Return the declared key of the solver's status, and the status in the solver's words."""
+        """Return the solver's status: as a key of the declared statuses, and in the solver's own words."""
         del solver
         condition = results.termination_condition if self.declaration.newer else results.solver.termination_condition
         name = condition.name if self.declaration.newer else str(condition)
@@ -176,7 +176,7 @@ class PyomoBackend(Backend):
         def settings() -> dict[str, Any]:
             if limits.time_s is None:
                 return self.settings(limits, seed)
-            left = limits.time_s - (clock() - began)  # building and writing count
+            left = limits.time_s - (clock() - began)  # the limit includes building and writing
             return self.settings(replace(limits, time_s=max(_SHORTEST, left)), seed)
 
         with hushed() as noise, interruptible():
@@ -191,11 +191,11 @@ class PyomoBackend(Backend):
                     watch = Watch(self.name, deadline, alarm, settings)
                     outcome, solving = self._outcome(model, limits, watch, started, problem.sense)
             except Exception as error:  # solvers raise their own classes for licences, limits and crashes
-                # Pyomo makes a solver that "is unavailable" of whatever is raised while it makes one.
+                # If anything is raised while Pyomo makes a solver, the solver "is unavailable" for Pyomo.
                 if (over := behind(error, Overran) or alarm.rang) is not None:
                     return RawOutcome(termination=Termination.TIME_LIMIT, native="no answer in time", detail=str(over))
                 if isinstance(error, RuntimeError) and "KeyboardInterrupt: " in str(error):
-                    raise KeyboardInterrupt from error  # as Pyomo words one that comes while it puts away
+                    raise KeyboardInterrupt from error  # Pyomo raises this error for Ctrl-C during its clean-up
                 return self._failed(error, noise.getvalue(), model)
         took = clock() - built
         solving = took if solving is None else min(took, solving)
@@ -213,7 +213,7 @@ class PyomoBackend(Backend):
                 results = solver.solve(model, load_solutions=False, **({"warmstart": True} if started else {}))
         key, words = self.native(solver, results)
         ending = declared.statuses.get(key, Ending.FAILED)
-        seconds: float | None = None  # that the solver itself took
+        seconds: float | None = None  # time of the solver itself
         if declared.newer:
             told = told_newer(results, model)
             with suppress(AttributeError, KeyError, TypeError):
@@ -232,7 +232,7 @@ class PyomoBackend(Backend):
         return outcome, seconds
 
     def _failed(self, error: Exception, noise: str, model: Any) -> RawOutcome:
-        """Return a failed outcome in the solver's own words; raise an error if there is advice on it."""
+        """Return a failed outcome in the solver's own words; raise an error if options or the licence are the cause."""
         if isinstance(error, OptsumError):
             raise error
         if (stop := behind(error, Stopped)) is not None:
@@ -277,17 +277,17 @@ class PyomoBackend(Backend):
             if self.declaration.newer:
                 state = solver.available()
                 version = ".".join(map(str, solver.version() or ())) if state else ""
-                reason = "" if state else f"Pyomo says {state.name} of it"
+                reason = "" if state else f"Pyomo reports it as {state.name}"
                 return Availability(usable=bool(state), reason=reason, version=version)
             usable = bool(solver.available(exception_flag=False))
             return Availability(usable=usable, reason="" if usable else "Pyomo does not find it")
 
 
 class OtherSolver(PyomoBackend):
-    """Any solver by Pyomo's name, through the newer interface if possible.
+    """Any solver, under its name in Pyomo, through the newer interface if possible.
 
-    The newer interface accepts time, gap and threads for every solver; with the older one only the solver's own options
-    are known to work.
+    The newer interface accepts a limit of time, a gap and threads for every solver; through the older one only the
+    solver's own options can be set.
     """
 
     name = "pyomo:NAME"
@@ -300,13 +300,13 @@ class OtherSolver(PyomoBackend):
 
 
 def through_pyomo(solver: str) -> type[PyomoBackend]:
-    """Return the backend ``pyomo:SOLVER``: a declared one on the readable model, or an undeclared one."""
+    """Return the class of the backend ``pyomo:SOLVER``: a declared backend on the readable model, or `OtherSolver`."""
     if not solver:
         raise OptionError("The backend pyomo: needs a solver's name after the colon, such as pyomo:highs.")
     for name in BACKENDS:
         try:
             backend = BACKENDS.load(name)
-        except OptsumError:  # a third party's, broken
+        except OptsumError:  # a broken plug-in
             continue
         if issubclass(backend, PyomoBackend) and solver in {name, backend.declaration.factory}:
             return type(backend.__name__, (backend,), {"name": f"pyomo:{solver}", "readable": True})
@@ -328,11 +328,11 @@ def through_pyomo(solver: str) -> type[PyomoBackend]:
     return type(OtherSolver.__name__, (OtherSolver,), {"name": f"pyomo:{solver}", "declaration": declared})
 
 
-_INTEGRAL = 0.01  # Largest distance from 0 or 1 of a value that means one of them.
+_INTEGRAL = 0.01  # Largest distance from 0 or 1 of a value that is rounded to it.
 
 
 def pyomo_model(model: LinearModel) -> Any:
-    """Return a `pyomo.environ.ConcreteModel` with the units ``x[u]`` and the other columns ``y[j]``."""
+    """Return a `pyomo.environ.ConcreteModel` with a variable ``x[u]`` for each unit and ``y[j]`` for other columns."""
     import pyomo.environ as pyo
 
     built = pyo.ConcreteModel("coverage")
@@ -364,7 +364,7 @@ def pyomo_model(model: LinearModel) -> Any:
             body = total(model.row_column[entries], model.row_value[entries])
         elif lower <= 0 <= upper:
             continue
-        else:  # nothing can keep this row: the model is infeasible, and has to say so
+        else:  # no solution satisfies this row, which makes the model infeasible
             body = built.nothing
         built.rows.add((lower if np.isfinite(lower) else None, body, upper if np.isfinite(upper) else None))
     return built
@@ -383,12 +383,12 @@ def chosen_units(model: Any) -> tuple[int, ...] | None:
     return tuple(unit for unit, value in values.items() if value > 0.5)
 
 
-_COMMON: Final = ("time_limit", "rel_gap", "abs_gap", "threads")  # Options that this interface has for every solver.
-_NODES: Final = ("mip_node_count", "NNodes", "NodeCount")
+_COMMON: Final = ("time_limit", "rel_gap", "abs_gap", "threads")  # Options of every solver in the newer interface.
+_NODES: Final = ("mip_node_count", "NNodes", "NodeCount")  # Names of the number of nodes in results of solvers.
 
 
 def solve_newer(solver: Any, model: Any, watch: Watch, given: Mapping[str, Any], started: bool) -> Any:
-    """Solve, and return Pyomo's results; `given`: the solver's own options."""
+    """Solve a model through the newer interface, and return Pyomo's results; `given`: the user's options."""
     settings = watch.settings()
     watch.newer(solver, "time_limit" in settings and "time_limit" not in given)
     common = {name: settings[name] for name in _COMMON if name in settings and name not in given}
@@ -422,14 +422,14 @@ _DIGITS: Final = 1e-5  # Relative error of a number printed with six digits, wit
 def told_older(
     results: Any, model: Any, ending: Ending, quality: BoundQuality, sense: Sense, *, gap: bool
 ) -> dict[str, Any]:
-    """Return selection, objective and bound for `RawOutcome`; `gap`: whether a gap was requested."""
+    """Return the selection, objective and bound in results of the older interface; `gap`: whether one was requested."""
     from pyomo.opt import SolverStatus, TerminationCondition
 
     objective = None
     holds = ending is not Ending.INFEASIBLE and len(results.solution) > 0 and len(results.solution(0).variable) > 0
     if holds:
         objective = _claimed(results) if ending is Ending.OPTIMAL else stated(_claimed(results))
-        # Pyomo refuses to load what a solver held at some limits; whether it is a solution is decided below.
+        # Pyomo refuses to load the values that solvers hold at some limits; `chosen_units` checks them.
         results.solver.status, results.solver.termination_condition = SolverStatus.ok, TerminationCondition.optimal
         model.solutions.load_from(results)
     selection = chosen_units(model) if holds else None
@@ -442,7 +442,7 @@ def told_older(
 
 def _bound(results: Any, ending: Ending, quality: BoundQuality, sense: Sense, *, gap: bool) -> float | None:
     printed = quality is BoundQuality.PRINTED
-    # At an optimum what is printed is the optimum, but for its last digits; within a gap it is more.
+    # The bound printed at an optimum is the rounded optimum, unless a gap was requested.
     if quality is BoundQuality.NONE or (printed and ending is Ending.OPTIMAL and not gap):
         return None
     words = results.problem.upper_bound if sense is Sense.MAXIMIZE else results.problem.lower_bound
@@ -452,7 +452,7 @@ def _bound(results: Any, ending: Ending, quality: BoundQuality, sense: Sense, *,
         return None
     if bound is None or not printed:
         return bound
-    # What is above b or above -b is not below the larger of the two.
+    # CBC may print the bound b of a maximum as -b; |b| is a bound in both cases.
     return abs(bound) * (1 + _DIGITS) if sense is Sense.MAXIMIZE else bound - abs(bound) * _DIGITS
 
 
@@ -476,26 +476,26 @@ def _seconds_older(results: Any) -> float | None:
     return None
 
 
-_LOG: Final = 4_000_000  # Bytes of the longest log that is read.
+# A log is read up to `_LOG` bytes, an answer up to `_ANSWER`, each plus `_LINES` times the size of the program.
+_LOG: Final = 4_000_000
 _ANSWER: Final = 100_000
-_LINES: Final = 8  # Largest answer that is read: `_ANSWER` bytes and `_LINES` times the size of its program.
+_LINES: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """Ends one solve in time."""
+    """Gives a solver the time that is left when it starts, and ends it if it overruns."""
 
-    name: str  # The backend's, for sentences.
-    deadline: Deadline  # When the solver is to end.
-    alarm: Alarm  # Rings then; silenced as soon as the solver itself is at work.
-    # Returns the solver's options as of now: those for its time hold what is left of it.
-    settings: Callable[[], Mapping[str, Any]]
+    name: str  # Name of the backend, for messages.
+    deadline: Deadline  # Time at which the solver is to end.
+    alarm: Alarm  # Rings at the deadline, but is silenced when the solver itself starts.
+    settings: Callable[[], Mapping[str, Any]]  # Returns the solver's options, with the time that is left now.
 
     def newer(self, solver: Any, time_is_ours: bool) -> None:
         """Make a solver of Pyomo's newer interface start with the time that is left after writing the model.
 
-        `solver`: Pyomo's solver object. Those without a program have one of two methods that see the configuration
-        after the model was passed. `time_is_ours`: whether the time limit is not among the given options.
+        `solver`: Pyomo's solver object. If the solver is a library, the object has one of two methods that read the
+        configuration after the model was passed. `time_is_ours`: whether the user's options set no time limit.
         """
         limited = time_is_ours and self.deadline.left_s < float("inf")
         if (create := getattr(solver, "_create_solver_model", None)) is not None:
@@ -515,17 +515,17 @@ class Watch:
 
             self._begin_with(solver, "_solve", ready)
         else:
-            self.alarm.silence()  # nobody knows when it begins
+            self.alarm.silence()  # the start of the solver cannot be observed
 
     @contextmanager
     def older(self, solver: Any) -> Iterator[None]:
-        """Do the same for the older interface; a program gets a supervisor."""
+        """Make a solver of Pyomo's older interface start with the time that is left; a program is also supervised."""
         from pyomo.common.tempfiles import TempfileManager
 
         with TemporaryDirectory(prefix="optsum-", ignore_cleanup_errors=True) as folder:
             before, TempfileManager.tempdir = TempfileManager.tempdir, folder
             try:
-                with TempfileManager:  # leaves no contexts behind that a failing plug-in did not close
+                with TempfileManager:  # closes the contexts that a failing plug-in leaves open
                     self._prepare(solver, Path(folder))
                     yield
             finally:
@@ -542,7 +542,7 @@ class Watch:
         elif hasattr(solver, "_apply_solver"):
             self._begin_with(solver, "_apply_solver", ready)
         else:
-            self.alarm.silence()  # nobody knows when it begins
+            self.alarm.silence()  # the start of the solver cannot be observed
 
     def _begin_with(self, solver: Any, name: str, ready: Callable[[], None]) -> None:
         method = getattr(solver, name)
@@ -578,18 +578,13 @@ class Watch:
 
 
 def _check_files(name: str, folder: Path) -> None:
-    """Refuse files that Pyomo cannot read quickly: pipes, devices, links, and files far larger than an answer.
-
-    Raises
-    ------
-    Stopped
-    """
+    """Raise `Stopped` if a program left a file that Pyomo cannot read quickly: a pipe, device, link, or huge file."""
     files = [path for path in folder.rglob("*") if not (path.is_dir() and not path.is_symlink())]
     sizes = {path: path.lstat().st_size for path in files}
     programs = max((size for path, size in sizes.items() if path.suffix in {".lp", ".nl", ".mps"}), default=0)
     for path in files:
         if not stat.S_ISREG(path.lstat().st_mode):
-            path.unlink()  # Pyomo can remove nothing but files
+            path.unlink()  # Pyomo itself can remove only plain files
             said = f"{name} left something other than a plain file in place of its answer"
             raise Stopped(Termination.FAILED, said)
         if sizes[path] > (_LOG if path.name == OUTPUT else _ANSWER) + _LINES * programs:
@@ -604,15 +599,15 @@ def _signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-_AGAIN_S: Final = 0.02
-_SWALLOWED_S: Final = 0.5  # When it is raised again, should a finalizer have swallowed it.
+_AGAIN_S: Final = 0.02  # Delay (s) of the exception while uninterruptible code is running.
+_SWALLOWED_S: Final = 0.5  # Seconds until the exception is raised again, in case a finalizer swallowed it.
 
 
 class Alarm:
-    r"""Raise `Overran` at a deadline while this is entered, until it is `silence`\ d.
+    """Raises `Overran` at a deadline inside a ``with`` block, until `silence` is called.
 
-    Any running Python code is left. It needs a signal, which only a main thread can get: in other threads nothing
-    happens before the work is done.
+    The exception interrupts any Python code. It is raised by a signal, which only the main thread receives: in other
+    threads nothing is raised.
 
     `rang`: the raised exception, which other code may have swallowed.
     """
@@ -632,7 +627,7 @@ class Alarm:
         if left < float("inf") and main and hasattr(signal, "setitimer"):
             self._armed = True
             self._collecting = gc.isenabled()
-            gc.disable()  # what is raised in the middle of a collection is lost
+            gc.disable()  # an exception raised during garbage collection is lost
             self._before = signal.signal(signal.SIGALRM, self._ring)
             signal.setitimer(signal.ITIMER_REAL, max(left, 1e-3))
         return self
@@ -649,7 +644,7 @@ class Alarm:
             raise self.rang
 
     def ring_again(self, seconds: float) -> None:
-        """Ring again some seconds after the deadline, because reading a long or growing answer takes time too."""
+        """Ring again some seconds after the deadline, so that reading a long or growing answer is limited, too."""
         if self._before is not None:
             self._said = "the time limit was over before the answer of the solver was read"
             self._armed = True
@@ -670,28 +665,27 @@ class Alarm:
             self._before = None
 
 
-_SAID: Final = 1 << 20
-"""Number of characters kept of a solver's output."""
+_SAID: Final = 1 << 20  # Number of characters kept of a solver's output.
 
 
 @cache
 def load_pyomo() -> Any:
     """Return `pyomo.environ`, changed to run no program of the current folder and to wait for no output.
 
-    Pyomo looks for programs and libraries in the current folder before the PATH, and reads all output of a program
-    about its version or abilities. While a solver works in this process, a thread of Pyomo's reads its output from a
-    pipe, whose end another process may hold: sometimes it waits for 100 seconds, and the answer is lost.
+    Unchanged, Pyomo looks for programs and libraries in the current folder before the PATH, and reads all output of a
+    program about its version or abilities. While a solver works in this process, a thread of Pyomo reads its output
+    from a pipe; if another process holds the end of the pipe, Pyomo waits for 100 seconds, and the answer is lost.
     """
     import pyomo.environ as pyo
     from pyomo.common import Executable, Library, dependencies, tee
 
     class TeeStream(tee.TeeStream):  # type: ignore[misc]
-        """A stream with files instead of Pyomo's pipes and thread, while optsum uses it."""
+        """Pyomo's stream, with files instead of pipes and a thread while optsum uses Pyomo."""
 
         def open(self, mode: str = "w", buffering: int = -1, encoding: Any = None, newline: Any = None) -> Any:
             if not _ALONE._is_owned():  # type: ignore[attr-defined]  # noqa: SLF001
                 return super().open(mode, buffering, encoding, newline)
-            file = TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115 - `close` puts it away
+            file = TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115 - `close` closes it
             self._files = [*getattr(self, "_files", ()), file]
             return file
 
@@ -699,7 +693,7 @@ def load_pyomo() -> Any:
             files, self._files = getattr(self, "_files", ()), []
             for file in files:
                 with file:
-                    file.seek(0)  # which writes what is still held
+                    file.seek(0)  # also flushes the file
                     text = file.read(_SAID)
                 for stream in self.ostreams if text else ():
                     stream.write(text)
@@ -709,8 +703,8 @@ def load_pyomo() -> Any:
         if vars(module).get("TeeStream") is tee.TeeStream and module is not tee:
             module.TeeStream = TeeStream  # type: ignore[attr-defined]
     tee.TeeStream = TeeStream
-    # Pyomo's lock is shared with processes that are forked, though each has streams of its own: one that is killed may
-    # hold it for ever. In processes of loky and dask it has a name, and Python's resource tracker writes of its leak.
+    # Forked processes share Pyomo's lock, although each has its own streams: a killed process may hold it for ever. In
+    # processes of loky and dask the lock has a name, and Python's resource tracker reports that it leaks.
     dependencies.capture_output_lock = threading.Lock()
 
     Executable._manager._find = lambda name, **_: find_program(name)  # noqa: SLF001 - Pyomo has no other way to it
@@ -724,7 +718,7 @@ def load_pyomo() -> Any:
 
 
 class _Bounded:
-    """The module `subprocess`, whose `run` keeps a limited part of a program's output and ends all that it started."""
+    """The module `subprocess` with another `run`: it limits a program's output, and ends all processes it started."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(subprocess, name)
@@ -741,12 +735,11 @@ class _Bounded:
 
 
 _ALONE: Final = threading.RLock()
-"""Lock of the thread that uses Pyomo, which redirects the output of the whole process and has one folder for its files.
-"""
+"""Lock that lets one thread at a time use Pyomo, which redirects all output of the process and has one file folder."""
 
 
 class Turn:
-    """A thread's turn to use Pyomo, and whether it came before a deadline; Ctrl-C ends the waiting."""
+    """A thread's turn to use Pyomo; entering it returns whether it came before the deadline. Ctrl-C ends the wait."""
 
     def __init__(self, deadline: Deadline = NEVER) -> None:
         self._deadline = deadline
@@ -764,7 +757,7 @@ class Turn:
 
 
 class _OneThread(TextIOBase):
-    """A standard stream that captures the output of one thread, and passes on that of the others.
+    """A standard stream that captures the output of one thread, and passes on the output of other threads.
 
     While a solver of Pyomo's newer interface searches, Pyomo replaces the streams of the whole process: output of other
     threads is lost, or raises `ValueError`.
@@ -785,7 +778,7 @@ class _OneThread(TextIOBase):
 
 @contextmanager
 def hushed() -> Iterator[StringIO]:
-    """Keep the output of solvers, their modules and Pyomo out of the rows, but available for error messages."""
+    """Capture the output of solvers, their modules and Pyomo in this thread; it is yielded for error messages."""
     noise = StringIO()
     out, err = _OneThread(noise, sys.stdout), _OneThread(noise, sys.stderr)
     logger = logging.getLogger("pyomo")
@@ -802,7 +795,7 @@ def hushed() -> Iterator[StringIO]:
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Restore Python's handler of Ctrl-C afterwards, because Gurobi keeps the one that it installs beneath it."""
+    """Restore Python's handler of Ctrl-C at the end, because Gurobi does not remove its own."""
     before = signal.getsignal(signal.SIGINT)
     try:
         yield
@@ -812,13 +805,13 @@ def interruptible() -> Iterator[None]:
 
 
 _HEARS_S: Final = 0.5
-"""Seconds that a solver may take to end; one inside a linear program can take many, and is left running."""
+"""Seconds that a solver may take to end after Ctrl-C; if it needs more, inside a linear program, it is left running."""
 
 
 def make_stoppable(solver: Any, optimize: Callable[..., object], interrupt: Callable[[Any], object]) -> None:
     """Make a solver of Pyomo's newer interface search in a separate thread.
 
-    In Python's main thread it would delay every signal handler until it has ended.
+    A solver in Python's main thread delays every signal handler until it has ended.
     """
     create = solver._create_solver_model  # noqa: SLF001 - Pyomo has no other way to it
 
@@ -826,7 +819,7 @@ def make_stoppable(solver: Any, optimize: Callable[..., object], interrupt: Call
         native, *others = create(model, config)
 
         def search(*given: Any) -> None:
-            # What is held after Ctrl-C can be asked for: the solver's answer says that it was.
+            # `heard` does nothing: after Ctrl-C the incumbent is read, and the solver's status is "interrupted".
             options: Any = {"hears_s": _HEARS_S, "heard": lambda: None}
             if not run_in_thread(lambda: optimize(native, *given), lambda: interrupt(native), **options):
                 raise KeyboardInterrupt

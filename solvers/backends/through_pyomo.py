@@ -43,14 +43,14 @@ class PyomoHighs(PyomoBackend):
         ),
         fixed={"abs_gap": 0.999},
         bound_keepers=rf"mip_(rel|abs)_gap|{Highs.declaration.bound_keepers}",
-        # A node limit is a "solution limit" of HiGHS, of which this interface knows nothing.
+        # HiGHS reports a node limit as "solution limit", which Pyomo's interface does not know.
         statuses=NEWER,
     )
 
     readable = True
 
     def factory(self) -> Any:
-        """Return Pyomo's solver, whose HiGHS responds to Ctrl-C in any version and keeps its incumbent."""
+        """Return Pyomo's solver object, changed so that HiGHS responds to Ctrl-C and keeps its incumbent."""
         from highspy import HighsModelStatus
 
         solver = super().factory()
@@ -60,7 +60,7 @@ class PyomoHighs(PyomoBackend):
             native = solver._solver_model  # noqa: SLF001
 
             def run() -> None:
-                native.setOptionValue("log_to_console", False)  # Pyomo hears it no more once it has been left alone
+                native.setOptionValue("log_to_console", False)  # if it is left running, Pyomo does not capture its log
                 if not run_heard(native, keeps=True):
                     raise KeyboardInterrupt
 
@@ -68,7 +68,7 @@ class PyomoHighs(PyomoBackend):
                 found = native.getModelStatus()
                 return HighsModelStatus.kUnknown if found.name in _INTERRUPTED else found
 
-            # Run apart: otherwise Ctrl-C loses what it holds, and is an error of HiGHS since 1.16.
+            # Run in a separate thread: otherwise Ctrl-C loses the incumbent, and is an error since HiGHS 1.16.
             solver._solver_model = Instead(native, run=run, getModelStatus=status)  # noqa: SLF001
             try:
                 return solve()
@@ -79,7 +79,7 @@ class PyomoHighs(PyomoBackend):
         return solver
 
     def native(self, solver: Any, results: Any) -> tuple[str, str]:
-        """Return "interrupted", which Pyomo reports as unknown."""
+        """Return the status; an interruption, which Pyomo reports as unknown, is read from HiGHS itself."""
         if solver._solver_model.getModelStatus().name in _INTERRUPTED:  # noqa: SLF001
             return "interrupted", "interrupted"
         return super().native(solver, results)
@@ -110,7 +110,7 @@ class Scip(PyomoBackend):
             seed="randomization/randomseedshift",
             nodes="limits/totalnodes",
         ),
-        # The objective is an integer: a bound less than 1 away proves it. Ctrl-C is heard by Python.
+        # The objective is an integer: a bound less than 1 away proves it. Python handles Ctrl-C.
         fixed={"abs_gap": 0.999, "misc/catchctrlc": False},
         bound_keepers=r"(limits|heuristics|branching|nodeselection|randomization|timing|display)/.*|presolving/max(rounds|restarts)",
         statuses={
@@ -133,7 +133,7 @@ class Scip(PyomoBackend):
         return solver
 
     def check_options(self) -> None:
-        """Refuse options that SCIP would refuse, without the lines that it writes past Python to the standard error."""
+        """Refuse options that SCIP refuses, without the lines that SCIP itself writes to standard error."""
         if not self.options:
             return
         from pyscipopt import Model
@@ -143,14 +143,14 @@ class Scip(PyomoBackend):
             try:
                 with _silent():
                     trial.setParam(option, value)
-            except Exception as error:  # its classes are many
+            except Exception as error:  # SCIP raises many classes
                 why = str(error.args[0] if error.args else error).rstrip(".!")
                 raise OptionError(
                     f"The backend {self.name} does not take the option {option}={value}: {why}."
                 ) from error
 
     def native(self, solver: Any, results: Any) -> tuple[str, str]:
-        """Return SCIP's own status, because Pyomo's has no memory limit."""
+        """Return SCIP's own status, because Pyomo has none for a memory limit."""
         del results
         status = str(solver._solver_model.getStatus())  # noqa: SLF001 - Pyomo has no other way to it
         return status, status
@@ -169,7 +169,7 @@ def _start_from_units(solver: Any) -> None:
 
 
 def _interrupt(model: Any) -> None:
-    model.hideOutput()  # of one that does not hear nobody collects any more what it prints
+    model.hideOutput()  # if it does not respond, its output is no longer captured
     model.interruptSolve()
 
 
@@ -207,8 +207,8 @@ class Cplex(PyomoBackend):
         ),
         # The objective is an integer: a bound less than 1 away proves it.
         fixed={"mip_tolerances_absmipgap": 0.999},
-        # CPLEX's own numbers: Pyomo calls a limit without an incumbent, and every node limit, an error.
         bound_keepers=r"mip_tolerances_(abs)?mipgap",
+        # CPLEX's own numbers, because Pyomo reports a limit without an incumbent, and every node limit, as an error.
         statuses={
             **dict.fromkeys(("1", "101", "102"), Ending.OPTIMAL),
             **dict.fromkeys(("3", "4", "103", "119"), Ending.INFEASIBLE),
@@ -238,7 +238,7 @@ class Cplex(PyomoBackend):
         return int(solver._solver_model.solution.progress.get_num_nodes_processed())  # noqa: SLF001
 
     def licence(self) -> str:
-        """Try a program that is just too large for the community edition."""
+        """Return the kind of licence, found with a program that is just too large for the community edition."""
         if not self.available():
             return self.declaration.licence
         import cplex
@@ -282,7 +282,7 @@ class Gurobi(PyomoBackend):
     )
 
     def available(self) -> Availability:
-        """Return whether it can be used: Pyomo passes programs to it as matrices of scipy."""
+        """Return whether Gurobi can be used; scipy is needed, because Pyomo passes programs as matrices of scipy."""
         found = super().available()
         if found and find_spec("scipy") is None:
             return Availability(usable=False, reason="the package scipy is not installed")
@@ -315,7 +315,7 @@ class Glpk(PyomoBackend):
         licence="free (GPL 3)",
         program="glpsol",
         version_arguments=("--version",),
-        # It tells no bound: what the gap was is measured by the root relaxation's.
+        # GLPK states no bound; gaps are computed from the bound of the root relaxation.
         names=OptionNames(time="tmlim", gap="mipgap"),
         deterministic=True,
         bound=BoundQuality.NONE,
@@ -324,13 +324,13 @@ class Glpk(PyomoBackend):
     )
 
     def native(self, solver: Any, results: Any) -> tuple[str, str]:
-        """Return whether the gap was reached, because Pyomo reports any feasible end in the same way."""
+        """Return the status; a reached gap is read from the log, because Pyomo reports all feasible ends alike."""
         if "GAP TOLERANCE REACHED" in (getattr(solver, "_log", None) or ""):
             return "gap", "gap tolerance reached"
         return super().native(solver, results)
 
     def settings(self, limits: Limits, seed: int) -> dict[str, Any]:
-        """Return the settings, with the time in whole seconds, at least one."""
+        """Return the settings, with the time limit in whole seconds, at least one."""
         settings = super().settings(limits, seed)
         if limits.time_s is not None and "tmlim" not in self.options:
             settings["tmlim"] = max(1, ceil(limits.time_s))
@@ -338,10 +338,10 @@ class Glpk(PyomoBackend):
 
 
 class Cbc(PyomoBackend):
-    """CBC behind Pyomo's older interface, whose results have pitfalls.
+    """CBC behind Pyomo's older interface.
 
-    When it stops early, the upper bound has lost its sign, and without an incumbent a fractional point is reported as
-    one.
+    When CBC stops early, the upper bound may have lost its sign, and a fractional point is reported as a solution if
+    there is no incumbent.
     """
 
     name = "cbc"
@@ -354,8 +354,8 @@ class Cbc(PyomoBackend):
         program="cbc",
         version_arguments=("-quit",),
         names=OptionNames(time="sec", gap="ratioGap", threads="threads", seed="randomCbcSeed", nodes="maxNodes"),
-        # The objective is an integer: a bound less than 1 away proves it. CBC's preprocessing puts columns beyond their
-        # bounds when it is undone (2.10.8: 18 wrong answers to 100 small instances, none without it).
+        # The objective is an integer: a bound less than 1 away proves it. Postsolve of CBC's preprocessing may put
+        # columns beyond their bounds (2.10.8: 18 wrong answers to 100 small instances, none without it).
         fixed={"timeMode": "elapsed", "allowableGap": 0.999, "preprocess": "off"},
         bound=BoundQuality.PRINTED,
         statuses=OLDER,
@@ -363,14 +363,14 @@ class Cbc(PyomoBackend):
     )
 
     def settings(self, limits: Limits, seed: int) -> dict[str, Any]:
-        """Return the settings without a single thread, which CBC does not treat like no setting."""
+        """Return the settings without ``threads=1``, which CBC treats differently from no setting."""
         settings = super().settings(limits, seed)
         if settings["threads"] == 1:
             del settings["threads"]
         return settings
 
     def check_options(self) -> None:
-        """Refuse options that CBC would ignore with a line in its log."""
+        """Refuse options that CBC would ignore, with a line in its log as the only sign."""
         if refused := _refused(tuple((name, str(value)) for name, value in self.options.items())):
             raise OptionError(f"The backend {self.name} does not take its options: {refused}.")
 
@@ -416,8 +416,8 @@ class Xpress(PyomoBackend):
         # The objective is an integer: a bound less than 1 away proves it.
         fixed={"mipabsstop": 0.999},
         bound_keepers=r"(?i)mip(rel|abs)stop|max(node|time|mipsol)|timelimit",
-        # What Pyomo makes of it is "warning, other" at every limit. Here: the state of the solution if the search is
-        # complete, and otherwise what stopped it.
+        # Pyomo reports "warning, other" at every limit. These are the state of the solution if the search is complete,
+        # and otherwise the reason of its stop.
         statuses={
             **dict.fromkeys(("optimal", "gap"), Ending.OPTIMAL),
             "infeasible": Ending.INFEASIBLE,
@@ -460,7 +460,7 @@ class Xpress(PyomoBackend):
         return int(solver._solver_model.attributes.nodes)  # noqa: SLF001
 
     def licence(self) -> str:
-        """Try a program that is just too large for the community licence."""
+        """Return the kind of licence, found with a program that is just too large for the community licence."""
         if not self.available():
             return self.declaration.licence
         with Turn(), hushed():
@@ -470,7 +470,7 @@ class Xpress(PyomoBackend):
                 trial = xpress.problem()
                 trial.addVariables(5001, ub=1)
                 trial.optimize()
-            except Exception as error:  # noqa: BLE001 - its classes are not the same in all versions
+            except Exception as error:  # noqa: BLE001 - the classes differ between versions of Xpress
                 limited = search(self.declaration.size_failures, str(error))
                 return f"free, up to {self.declaration.size}" if limited else f"none ({error})"
         return "full"
@@ -480,8 +480,8 @@ class Xpress(PyomoBackend):
 def _ctrl_c(problem: Any) -> Iterator[None]:
     """Let Ctrl-C stop a search, so that its incumbent is kept.
 
-    While Xpress searches, it makes the operating system end the whole process on Ctrl-C. So the handler is restored
-    from its first callback.
+    While Xpress searches, Ctrl-C ends the whole process by default. So its first callback installs a handler that
+    records Ctrl-C, and a later callback stops the search.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -500,7 +500,7 @@ def _ctrl_c(problem: Any) -> Iterator[None]:
             signal.signal(signal.SIGINT, note)
             armed = True
         if heard:
-            problem.interrupt(2)  # the second of _STOPS; what is returned would read as a time limit
+            problem.interrupt(2)  # "interrupted" in _STOPS; a return value other than 0 would read as a time limit
         return 0
 
     problem.controls.callbackfrommainthread = 1

@@ -6,22 +6,22 @@ With prices p_f >= 0 on copies and y_r >= 0 on rows of joints, every selection S
     value(S) <= base + sum_f max over c in [0, R_f] of (table_f(c) - p_f c) + sum over joints o of max(0, q_o)
                 + sum of y_r over the vetoing and the unconditional rows + sum over S of profit_i,
 
-    profit_i = mass_i + sum_f p_f count_if + sum of y_r over the rows that need i - over those that i vetoes,
+    profit_i = mass_i + sum_f p_f count_if + sum of y_r over rows that need i - sum of y_r over rows that i vetoes,
     q_o      = mass_o + sum_f p_f count_of - sum of y_r over the rows that o is a member of,
 
 where R_f is the number of copies in all items. All but the last sum is `slack`; the last is at most an integer knapsack
 over the lengths, under precedence: units are in preorder, so unit i is followed by i + 1 if it is taken, and by the
 unit after its descendants if not. Knapsack tables from both ends give the bound with any one unit taken or dropped.
 
-A capped cost, ``-weight * min(copies, step)``, is not concave: it is shared among its items instead. Item i pays a
-share s_i of at most weight * copies of i if it is chosen (which lowers its profit), and the slack includes the largest
-excess of the shares of a set T of undecided items over the cost. With v copies and the shares s(V) in the chosen items,
-that is ``s(V) + max(-weight v, -weight step + s(undecided))``, without the first argument once v >= step: below the
-step the shares of T are at most the cost of its copies, above it the whole cost is due.
+A capped cost, ``-weight * min(copies, step)``, is not concave, so it is distributed to its items. A chosen item i is
+charged a share s_i of at most weight * copies of i, and the slack includes the largest amount by which the shares of
+chosen items may exceed the cost. With v copies and the shares s(V) in the items V that are chosen already, this is
+``s(V) + max(-weight v, -weight step + s(undecided))``, without the first argument once v >= step: below the step the
+shares of more items are at most the cost of their copies, above it the whole cost is due.
 
 Lengths may be divided by `grain` (rounded down) to keep the tables small, which only weakens the knapsack bound.
 
-Multipliers from the linear relaxation of a core, solved by HiGHS repeatedly with more units decided.
+The multipliers come from the linear relaxation of a core, which HiGHS solves again as more units are decided:
 
 maximize    base + sum mass_i x_i + sum_f sum_s slope_fs z_fs - sum_g weight_g (step_g y_g + sum_i count_ig t_ig)
 subject to  sum_i count_if x_i - sum_s z_fs >= 0          for every feature f (its dual is the price of f)
@@ -41,14 +41,13 @@ gained once, and z_F, z_G are 1 if they are gained,
     z_G <= sum of x_u (u in G)          may be          z_G <= z_F + sum of x_u (u in G, not in F),
 
 because z_F = min(1, sum of x_u (u in F)) in an optimum. The value is the same, and in a chain of k levels a unit occurs
-once instead of up to k times (Elloumi 2010, for the p-median problem). With the multipliers y of such rows, a unit pays
-the y of its row. Prices p_F = y_F - y_G of whole rows sum to that. If y_G > y_F, the row of z_G is tight without new
-units, and y_G = y_F is valid too. Similarly, for long rows of vetoes (a unit vetoes every seam that spans it), a column
-represents the members of a row, and another row has the difference to the row before.
+once instead of up to k times (Elloumi 2010, for the p-median problem). With the multipliers y of such rows, a unit has
+the multiplier of its row, which is the sum of the prices p_F = y_F - y_G of whole rows. If y_G > y_F, the row of z_G is
+tight without new units, and y_G = y_F is valid too. Similarly, for long rows of vetoes (a unit vetoes every seam that
+spans it), a column represents the members of a row, and another row has the difference to the row before.
 
-The duals are only used as Lagrangian multipliers, for which any values within their limits give a valid bound, so
-tolerances of the simplex method cannot harm exactness, and duals at a time limit can be used as well. A reported
-infeasibility is not used for pruning.
+Exactness does not depend on the tolerances of the simplex method, because any multipliers within their limits give a
+valid bound; duals at a time limit can be used as well. A reported infeasibility is not used for pruning.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -89,7 +88,7 @@ def net(table_start, table, price, scale, f, c):
 
 @njit(cache=True)
 def cost_term(weight, step, scale, v, chosen, undecided):
-    """Return the slack's term of a cost, with v copies and the shares `chosen`, without the shares `undecided`."""
+    """Return a cost's term in the slack; `v`, `chosen`: copies and shares of chosen items; `undecided`: of others."""
     due = undecided - weight * step * scale
     if v >= step:
         return chosen + due
@@ -98,9 +97,9 @@ def cost_term(weight, step, scale, v, chosen, undecided):
 
 @njit(cache=True)
 def knapsack(lengths, profit, skip, low, high, grain):
-    """Return the knapsack table of units i.. : ``K[i, c]`` is the best profit with at most c length left of `high`.
+    """Return the knapsack table: ``K[i, c]`` is the best profit of units i, i + 1, ... if c of length `high` is left.
 
-    With a minimum length `low` (and grain 1), selections that are too short are IMPOSSIBLE. ``skip[i]`` is the first
+    With a minimum length `low` (and grain 1), selections that are too short are `IMPOSSIBLE`. ``skip[i]`` is the first
     unit after the descendants of i; it is empty if no unit has any.
     """
     n = len(lengths)
@@ -123,10 +122,11 @@ def knapsack(lengths, profit, skip, low, high, grain):
 
 @njit(cache=True)
 def evaluated(core):
-    """Return a core's evaluation under its prices.
+    """Return the terms of a core's bound under its prices; all except the counts `best` and `left` are scaled.
 
-    `alone` (items,): mass and copies of each item under the prices, without rows. `best` (features,): the count that
-    maximizes ``table - price * count`` without limits. `left` (features,): copies in all items.
+    `alone` (items,): value of the mass and the copies of each item, less its shares, without rows. `profit` (n,),
+    `surplus` (joints,): the same of units and of joints, with rows. `best` (features,): the count that maximizes
+    ``table - price * count``. `left` (features,): copies in all items. `unpaid` (costs,): sum of the shares. `slack`.
     """
     _ids, lengths, mass, start, feature, count, table_start, table, price, costs, base, _low, _high, scale, ties = core
     cost_start, cost, _cost_count, cost_share, cost_weight, cost_step = costs
@@ -192,7 +192,7 @@ def _decide(core, grain, target, bound_only, state):
     moved = 0
     if bound_only or total < goal:
         return total, moved
-    # What the choice of a unit costs joints: it makes some impossible.
+    # Losses of the joints that become impossible if a unit is taken or dropped.
     lost_in = np.zeros(n if forest else 0, np.int64)
     lost_out = np.zeros(n if forest else 0, np.int64)
     for k in range(len(need_unit)):
@@ -200,7 +200,7 @@ def _decide(core, grain, target, bound_only, state):
     for k in range(len(veto_unit)):
         lost_in[veto_unit[k]] += max(0, surplus[veto_joint[k]])
     dropped = np.empty(n if forest else 0, np.int64)
-    # prefix[x, c]: best profit on the way to unit i that uses exactly c; one row serves all where nothing is skipped.
+    # prefix[x, c]: best profit of units before i with length exactly c; one row suffices if no unit is skipped.
     prefix = np.full((n + 1 if forest else 1, room + 1), -(2**61), np.int64)
     prefix[0, 0] = 0
     for i in range(n):
@@ -243,7 +243,7 @@ def _decide(core, grain, target, bound_only, state):
         fits_in = into > -(2**60) and bound + into - loss_in >= goal
         fits_out = out > -(2**60) and bound + out - loss_out >= goal
         if forest and parent[i] >= 0 and state[parent[i]] == 0:
-            fits_in = False  # and the bound without it is that of its parent
+            fits_in = False  # it is dropped with its parent
             fits_out = True
         if not fits_in and not fits_out:
             return np.int64(-(2**61)), moved
@@ -276,7 +276,7 @@ def _decide(core, grain, target, bound_only, state):
 
 @njit(cache=True)
 def bounds_within(core, longest):
-    """Return the bounds of all maximum lengths up to `longest` for the same prices, without costs or a minimum."""
+    """Return the bound of each maximum length from 0 to `longest`, of a core without costs and minimum length."""
     lengths, scale = core[1], core[13]
     _alone, profit, _surplus, _best, _left, _unpaid, slack = evaluated(core)
     out = np.empty(longest + 1, np.int64)
@@ -293,7 +293,7 @@ def bounds_within(core, longest):
 @njit(cache=True)
 def _through_seams(alone, first, second, worth, by_second, by_first):
     n, seams = len(alone), len(first)
-    last, best = np.zeros(n, np.int64), np.zeros(n + 1, np.int64)  # with a unit as the last one; of all units before it
+    last, best = np.zeros(n, np.int64), np.zeros(n + 1, np.int64)  # best values up to i with unit i; before i
     k = 0
     for i in range(n):
         top = best[i]
@@ -302,7 +302,7 @@ def _through_seams(alone, first, second, worth, by_second, by_first):
             k += 1
         last[i] = top + alone[i]
         best[i + 1] = max(best[i], last[i])
-    head, after = np.zeros(n, np.int64), np.zeros(n + 1, np.int64)  # the same from behind
+    head, after = np.zeros(n, np.int64), np.zeros(n + 1, np.int64)  # best values from i on with unit i; from i on
     k = seams - 1
     for i in range(n - 1, -1, -1):
         top = after[i + 1]
@@ -318,11 +318,11 @@ def _through_seams(alone, first, second, worth, by_second, by_first):
 
 
 def bounds_of_seams(core: Core) -> tuple[IntArray, IntArray] | None:
-    """Return the two units of each joint, and the bound, scaled, of selections in which it is active.
+    """Return the two units of each joint, and the scaled bound of selections in which it is active.
 
-    None where joints are not all seams: of two units, and vetoed by all others between them that joints need. Active
-    seams do not overlap then, so that the best choice of units and seams under the prices of the features alone is a
-    longest path from unit to unit.
+    The result is None unless all joints are seams: they need two units, and are vetoed by all units between the two
+    that joints need. Active seams do not overlap then, so that the best choice of units and seams under the prices of
+    the features alone is a longest path from unit to unit.
     """
     n, joints, ties = core.size, core.joints, core.ties
     if (ties.parent >= 0).any() or not (np.bincount(ties.need_joint, minlength=joints) == 2).all():
@@ -338,7 +338,7 @@ def bounds_of_seams(core: Core) -> tuple[IntArray, IntArray] | None:
     start = np.searchsorted(joint, np.arange(joints + 1))
 
     def left(values: IntArray) -> IntArray:
-        """Return the sum of what the units between the two have that do not veto."""
+        """Return for each joint the sum of the values of the units between its two units that do not veto it."""
         between, vetoing = (np.concatenate([[0], np.cumsum(each)]) for each in (values, values[unit]))
         found: IntArray = between[second] - between[first + 1] - vetoing[start[1:]] + vetoing[start[:-1]]
         return found
@@ -355,10 +355,10 @@ def bounds_of_seams(core: Core) -> tuple[IntArray, IntArray] | None:
 
 
 def decide(core: Core, target: int | None) -> tuple[int, States, int]:
-    """Bound a core, and find the units that all selections of value >= `target` take, or drop.
+    """Bound a core, and find the units that all selections of value >= `target` take, or that all drop.
 
-    The result: the bound times ``core.scale``, too small if nothing reaches the target, and about `IMPOSSIBLE` if no
-    selection meets the length limits; the units' states; the number of decided units.
+    The result: the bound times ``core.scale``, below the scaled target if no selection reaches it, and about
+    `IMPOSSIBLE` if none meets the length limits; the states of the units; the number of decided units.
     """
     state: NDArray[np.int8] = np.empty(core.size, np.int8)
     bound, moved = _decide(core.plain, grain_of(core), 0 if target is None else target, target is None, state)
@@ -366,22 +366,20 @@ def decide(core: Core, target: int | None) -> tuple[int, States, int]:
 
 
 _BY_COLUMN: Final = 1
-HUGE: Final = 1e30  # HiGHS's infinity is smaller.
+HUGE: Final = 1e30  # A limit that HiGHS takes for infinite.
+# Positions of a column or a row: at its lower limit, in the basis, or at its upper limit.
 BELOW: Final = 0
 BETWEEN: Final = 1
-ABOVE: Final = 2  # Position of a column or a row: at its lower limit, in the basis, or at its upper limit.
-_LARGEST: Final = 2.0**61
+ABOVE: Final = 2
+_LARGEST: Final = 2.0**61  # Largest multiplier.
 _CLOSE: Final = 1e-6
-_LARGE: Final = 50_000
-"""Number of entries above which a relaxation is solved in a separate thread, so that Ctrl-C can end it."""
-
-
+_LARGE: Final = 50_000  # Entries above which a relaxation is solved in a separate thread, so that Ctrl-C can end it.
 _ANY: Final = 2**62
-_LONG: Final = 12  # Members of an average vetoing row from which on rows are written as differences.
-_WHOLE: Final = 1e-7
-_SAME: Final = 1e-4  # Below it a unit is none of its relaxation, and a price is that of a piece.
-_MANY: Final = 8  # Units of a feature, on average, from which on chains are looked for.
-_PAIRS: Final = 50_000_000  # Pairs of a feature and a unit that are looked at.
+_LONG: Final = 12  # Average number of members beyond which vetoing rows are written as differences.
+_WHOLE: Final = 1e-7  # Distance from 0 or 1 within which a column of a unit is integral.
+_SAME: Final = 1e-4  # Difference up to which the gain of a piece equals the price of its feature.
+_MANY: Final = 8  # Average number of units of a feature from which chains are looked for.
+_PAIRS: Final = 50_000_000  # Largest number of pairs of a feature and a unit among which chains are looked for.
 
 Matrix: TypeAlias = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]
 """Start, row and value of the entries, column by column."""
@@ -402,16 +400,15 @@ class LinearProgram(NamedTuple):
     place: NDArray[np.int32]
     value: NDArray[np.float64]
     size: int  # Number of units.
-    # (rows,) or None: largest multiplier of each row that makes sense, scaled; None where any does.
-    most: IntArray | None
+    most: IntArray | None  # (rows,): largest useful multiplier of each row, scaled; None if there are no limits.
     length_row: int
-    # (features,) or None: which features hold the units of the one before: their rows say only what is new
-    # (`chains_of`).
+    # (features,): whether each feature has all units of the one before, so that its row has only the others
+    # (`chains_of`); None if no feature has.
     holds: NDArray[np.bool_] | None = None
 
 
 class Session:
-    """One HiGHS object, because creating it takes longer than solving a small model."""
+    """A HiGHS object for one relaxation after another, because creating it takes longer than solving a small model."""
 
     def __init__(self) -> None:
         import highspy
@@ -426,23 +423,23 @@ class Session:
         self._basis: object = None
         self._solution: Any = None
         self._highs: Any = new_highs()
-        for name, option in (("presolve", "off"), ("solver", "simplex")):
+        # From some bases HiGHS with perturbed costs takes half a minute for what it does in .1 s without.
+        options = {"presolve": "off", "solver": "simplex", "dual_simplex_cost_perturbation_multiplier": 0.0}
+        for name, option in options.items():
             self._highs.setOptionValue(name, option)
 
     def load(self, program: LinearProgram, scale: int, owner: object) -> None:
         """Replace the model; `scale`: the fixed-point unit of the multipliers."""
         self.owner, self._program, self._scale, self._basis = owner, program, scale, None
-        self._minimizes = False
         self._divisor = divisor_of(program.cost)
-        self._costs = program.cost if self._divisor == 1.0 else program.cost / self._divisor
         self._highs.passModel(
             len(program.cost),
             len(program.row_lower),
             len(program.place),
             _BY_COLUMN,
-            -1,  # maximize
+            1,  # minimize: HiGHS ends only minimizations at a bound, and a change of sense makes its basis useless
             0.0,
-            self._costs,
+            program.cost / -self._divisor,
             program.lower,
             program.upper,
             program.row_lower,
@@ -465,31 +462,25 @@ class Session:
     def multipliers(self, deadline: Deadline, enough: float = -inf) -> IntArray | None:
         """Solve from the last basis, and return scaled, rounded multipliers of the rows; None without a solution.
 
-        At the deadline, or if no more than `enough` can be reached, they are those of the last basis, if it has any.
+        At the deadline, or once the optimum is known to be at most `enough`, they are those of the last basis.
         """
         ends_at = -enough / self._divisor
         if ends_at != self._ends_at:
             self._ends_at = ends_at
             self._highs.setOptionValue("objective_bound", ends_at)
-        if enough > -inf and not self._minimizes:  # HiGHS only ends minimizations at a bound
-            import highspy
-
-            self._minimizes, columns = True, len(self._program.cost)
-            self._highs.changeObjectiveSense(highspy.ObjSense.kMinimize)
-            self._highs.changeColsCost(columns, np.arange(columns, dtype=np.int32), -self._costs)
         self.solved += 1
         self._basis = None
-        if len(self._program.value) > _LARGE:  # in a thread, where Ctrl-C is heard
+        if len(self._program.value) > _LARGE:  # in a thread, so that Ctrl-C can end it
             ended, self._timed = False, True
             try:
                 ended = run(self._highs, deadline)
             finally:
-                if not ended:  # it may go on for a while, and must be left alone
+                if not ended:  # HiGHS is still running, and must be left alone
                     self._start()
             if not ended:
                 return None
         else:
-            if (left := deadline.left_s) < inf or self._timed:  # small models take as long as the setting
+            if (left := deadline.left_s) < inf or self._timed:  # setting an option takes as long as a small model
                 self._timed = left < inf
                 self._highs.setOptionValue("time_limit", self._highs.getRunTime() + left)
             self._highs.run()
@@ -518,21 +509,21 @@ class Session:
             self._highs.setBasis(basis)
 
     def begin_near(self, columns: IntArray, rows: IntArray) -> None:
-        """Start the first solution of a model from positions of columns and rows, which need not be exactly a basis."""
+        """Let the first solution of a model start from positions of columns and rows, which need not make a basis."""
         import highspy
 
         status = highspy.HighsBasisStatus
         kinds = [status.kLower, status.kBasic, status.kUpper]  # as BELOW, BETWEEN and ABOVE number them
         basis = highspy.HighsBasis()
         basis.col_status, basis.row_status = [kinds[at] for at in columns], [kinds[at] for at in rows]
-        basis.valid = basis.alien = True  # HiGHS makes a basis of it
+        basis.valid = basis.alien = True  # HiGHS completes an alien basis
         self._highs.setBasis(basis)
 
     def squeezed(self, target: float, least: int, deadline: Deadline) -> IntArray | None:
-        """Return multipliers at the largest length, but at least `least`, for which the relaxation misses the target.
+        """Return multipliers for the largest maximum length >= `least` for which the relaxation misses the target.
 
-        None if there is none. If the length does not bind, copies have no price and the bound does not depend on the
-        length. These prices are as valid as any, and reflect the length that missing gains need.
+        The result is None if there is no such length. If the true maximum length does not bind, copies have no price,
+        and the bound does not depend on the length. These multipliers are valid, too, and make it depend on the length.
         """
         row = self._program.length_row
         low, high = self._program.row_lower[row], self._program.row_upper[row]
@@ -542,8 +533,7 @@ class Session:
             middle = (first + last) // 2
             self._highs.changeRowBounds(row, low, float(middle))
             multipliers = self.multipliers(deadline)
-            value = self._highs.getInfo().objective_function_value * self._divisor
-            value = -value if self._minimizes else value
+            value = -self._highs.getInfo().objective_function_value * self._divisor
             if multipliers is None or value >= target - _CLOSE:
                 last = middle
             else:
@@ -553,7 +543,7 @@ class Session:
 
 
 class _Pool(threading.local):
-    """A thread's relaxations, one for each depth at which they are built anew."""
+    """The relaxations of a thread, one for each depth of the search at which a new one is built."""
 
     def __init__(self) -> None:
         self.sessions: list[Session] = []
@@ -565,7 +555,7 @@ POOL: Final = _Pool()
 def _unchained(multipliers: IntArray, holds: NDArray[np.bool_]) -> IntArray:
     """Return multipliers of whole rows from those of difference rows (`chains_of`)."""
     found, m = multipliers.copy(), len(holds)
-    # The least so far of each chain: by ranks, and later chains so far down that what was before is never the least.
+    # The least value so far in each chain; ranks are lower in later chains, so that earlier chains have no effect.
     values, rank = np.unique(found[:m], return_inverse=True)
     down = m * np.cumsum(~holds)
     least = values[np.minimum.accumulate(rank.reshape(-1) - down) + down]
@@ -576,7 +566,7 @@ def _unchained(multipliers: IntArray, holds: NDArray[np.bool_]) -> IntArray:
 
 @njit(cache=True)
 def _model(core):
-    """Return the relaxation: columns x, z, y, t, one by one, and rows for features, the length and items with costs."""
+    """Return objective, upper limits and entries of the columns x, z, y, t; rows: features, length, items of costs."""
     _ids, lengths, mass, start, feature, count, table_start, table, _price, paid, _base, _low, _high, _scale, _ties = (
         core
     )
@@ -660,7 +650,7 @@ def _model(core):
 
 
 def linear_program(core: Core) -> LinearProgram | None:
-    """Return the relaxation of a core; None if nothing in it has a price."""
+    """Return the linear relaxation of a core; None if it has no features, costs or rows, hence no multipliers."""
     m, costs, ties = len(core.price), core.costs, core.ties
     if not m and not len(costs.weight) and not len(ties.rows.unit):
         return None
@@ -695,7 +685,7 @@ def linear_program(core: Core) -> LinearProgram | None:
         row, value = np.concatenate([matrix[1], *model.row]), np.concatenate([matrix[2], *model.value])
         matrix = _by_column(column, row, value, len(cost))
         row_lower, row_upper = np.concatenate([row_lower, *model.lower]), np.concatenate([row_upper, *model.upper])
-        # A price is limited to a first gain, that of a row to the largest gain of its members.
+        # Prices are limited: of a feature to its first gain, of a row to the largest gain of its members.
         slope, gain, of_rows = first_gains(core.table_start, core.table), core.mass.clip(0), ties.rows.unit * 0
         np.add.at(gain, np.repeat(np.arange(len(gain)), widths(core.start)), slope[core.feature] * core.count)
         np.maximum.at(of_rows, ties.rows.row, gain[core.size + ties.rows.joint])
@@ -756,12 +746,11 @@ def priced(core: Core, multipliers: IntArray) -> Core:
 def columns_and_rows(
     core: Core, program: LinearProgram, values: NDArray[np.float64]
 ) -> tuple[IntArray, IntArray] | None:
-    """Return the positions of a relaxation's columns and rows, from a core's prices and the share of each unit.
+    """Return likely positions of a relaxation's columns and rows in an optimum; None with costs, chains or ties.
 
-    None with costs, chains or ties.
-
-    A piece with a gain above its feature's price is full, one with a gain below it is empty; a feature without a price
-    has spare copies. After a reduction, most of this agrees with the optimal basis.
+    They follow from a core's prices and `values`, the column of each unit in an earlier solution. A piece with a gain
+    above its feature's price is full, with a gain below it empty; a feature without a price has spare copies. After a
+    reduction, most positions agree with the optimal basis.
     """
     n, m = core.size, len(core.price)
     if core.tied or len(core.costs.cost) or program.holds is not None:
@@ -778,7 +767,7 @@ def columns_and_rows(
 
 
 def chains_of(core: Core) -> tuple[NDArray[np.bool_], NDArray[np.bool_]] | None:
-    """Return the features that contain all units of the one before, and the entries of the core that this saves."""
+    """Return which features have all units of the one before, and the entries their rows omit; None without any."""
     m, n = len(core.table_start) - 1, core.size
     if len(core.feature) < _MANY * m or m * n > _PAIRS or core.count.max(initial=1) > 1:
         return None
@@ -792,14 +781,14 @@ def chains_of(core: Core) -> tuple[NDArray[np.bool_], NDArray[np.bool_]] | None:
 
 
 def with_chains(core: Core, holds: NDArray[np.bool_], saved: NDArray[np.bool_], matrix: Sequence[Any]) -> Matrix:
-    """Return the matrix of a core's relaxation with the rows of chains."""
+    """Return the matrix of a core's relaxation in which features of chains have only their new units (`chains_of`)."""
     start, row, value = matrix
     columns, n, m = len(start) - 1, core.size, len(holds)
     column = np.repeat(np.arange(columns), np.diff(start))
     keep = np.ones(len(row), np.bool_)
     keep[np.flatnonzero((column < n) & (row < m))[saved]] = False  # the core's entries, in their order
     gain = np.flatnonzero((column >= n) & (row < m))
-    gained = np.zeros(m, np.int64)  # the column that says whether a feature is gained
+    gained = np.zeros(m, np.int64)  # the column z of each feature
     gained[row[gain]] = column[gain]
     later = np.flatnonzero(holds)
     more = np.concatenate([row[keep], later]), np.concatenate([value[keep], np.ones(len(later))])

@@ -1,7 +1,7 @@
-"""Program and core: an integer total to be maximized, and the arrays of what is left of it once units are decided.
+"""Programs, which maximize an integer total, and cores, the arrays that remain of a program once units are decided.
 
-Recall is a program itself. One ratio T / D needs a short sequence of programs, ``q T - p D`` (Dinkelbach 1967); sums
-and products of ratios are bounded by programs.
+Recall is a program itself. One ratio T / D needs a short sequence of programs, ``q T - p D`` (Dinkelbach 1967); means
+of several ratios are bounded by programs.
 
 Side constraints are features: a selection that violates one has a lower value than every selection that keeps all. With
 M = 1 + the largest total - the least, a row ``A <= high`` subtracts ``M max(0, A - high)``, as the feature ``M min(A,
@@ -16,8 +16,8 @@ the *joints*: occurrences that several units decide. The value of a selection cl
     base + sum of mass[i] over the chosen units and active joints + sum over features f of table_f(copies of f in them)
          - sum over capped costs g of weight_g * min(copies of g in them, step_g),
 
-where every table is concave, starts with 0 and is not linear over the remaining copies, and neither are costs. Masses
-may be negative. Recall has no costs, extracts have no joints.
+where every table is concave and starts with 0, and no table or cost is linear over the remaining copies. Masses may be
+negative. Recall has no costs, extracts have no joints.
 
 `reduce_core` writes a gain table as a sum of terms ``delta_t * min(copies, t)`` and uses three facts, none of which
 changes the value of a selection:
@@ -53,7 +53,7 @@ from optsum.system.clock import NEVER, Deadline, Stopped, Termination
 from optsum.system.compiled import njit
 
 _NO_FLOOR: Final = -(2**62)
-LONGEST: Final = 100_000  # Entries of the gain table of a row.
+LONGEST: Final = 100_000  # Largest number of entries of the gain table of a row, one for each count from 0.
 
 
 def widths(start: IntArray) -> IntArray:
@@ -79,18 +79,18 @@ class Program:
     unit_start: IntArray
     unit_feature: IntArray
     unit_count: IntArray
-    # table_start, table: (features + 1,), (sum of (M_f + 1),): what c copies of feature f are worth:
+    # table_start, table: (features + 1,), (sum of (M_f + 1),): the value of c copies of feature f is
     # ``table[table_start[f] + min(c, M_f)]``, 0 for no copy. Concave and growing for features of a numerator; falling
     # (0, -p, ...) for features that a denominator counts.
     table_start: IntArray
     table: IntArray
-    mass: IntArray  # (units,): what each unit adds by itself; may be negative.
+    mass: IntArray  # (units,): amount that each unit adds by itself; may be negative.
     base: int  # The total of the empty selection.
     parents: IntArray
     joints: tuple[Joint, ...]
     min_length: int
     max_length: int
-    floor: int = _NO_FLOOR  # Selections that keep all rows of the instance are worth that much at least, others less.
+    floor: int = _NO_FLOOR  # Least value of selections that satisfy all rows of the instance; other values are lower.
 
     @property
     def size(self) -> int:
@@ -105,9 +105,8 @@ class Program:
 def program_of(instance: Coverage, weights: Sequence[int]) -> Program:
     """Return the program that maximizes a weighted sum of an instance's totals.
 
-    `instance`: to be maximized; its combination of ratios is ignored. `weights`: one integer for each total, not
-    negative for numerators, not positive for denominators: ``(1, 0)`` is recall, and ``(q, -p)`` tests whether a ratio
-    exceeds p / q.
+    The instance's combination of ratios is ignored. `weights`: one integer for each total, not negative for numerators,
+    not positive for denominators: ``(1, 0)`` is recall, and ``(q, -p)`` tests whether a ratio exceeds p / q.
     """
     factor = np.asarray(weights, np.int64)
     if tuple(weights) == (1, 0) and not instance.slot.any():  # recall
@@ -162,7 +161,7 @@ def _with_rows(program: Program, rows: Sequence[Row]) -> Program:
             )
         mass, base, joints = program.mass, program.base, program.joints
         negative = numbers < 0
-        if limit < 0:  # no selection keeps it
+        if limit < 0:  # no selection satisfies it
             base -= penalty
         elif above:
             mass = mass.copy()
@@ -181,25 +180,25 @@ def _with_rows(program: Program, rows: Sequence[Row]) -> Program:
 
 
 def spread(rows: Sequence[Row]) -> int:
-    """Return the factor by which rows multiply the range of a program's values, at most."""
+    """Return an upper limit of the factor by which rows multiply the range of a program's values."""
     return 1 + sum(int(np.abs(numbers).sum()) + max(limit, 0) for _, numbers, limit, _ in inequalities_of(rows))
 
 
-_LARGEST: Final = 2**54
-"""Largest numerator of one exact program; larger ones are searched as sums of ratios, by rounded programs."""
+_LARGEST: Final = 2**54  # Limit of the numerator of one exact program; larger ones are searched by rounded programs.
 
 
 def is_linear(coverage: Coverage) -> bool:
-    """Whether one integer decides, and fits the engine."""
+    """Return whether one exact program maximizes the value: the denominator is constant, the numerator small enough."""
     if not coverage.constant_denominator or coverage.ceilings:
         return False
     return spread(coverage.rows) * reaches(coverage)[0] < _LARGEST
 
 
 def inequalities_of(rows: Sequence[Row]) -> Iterator[tuple[IntArray, IntArray, int, bool]]:
-    """Yield ascending units, coefficients, limit, and whether it is an upper limit, of all binding rows.
+    """Yield the binding sides of rows: ascending units, coefficients, limit, and whether it is an upper limit.
 
-    Limits are relative to the least possible sum, which is 0 if no coefficient is negative.
+    Coefficients are divided by their greatest common divisor. Limits are relative to the least possible sum, which is 0
+    if no coefficient is negative.
     """
     for row in rows:
         order = np.argsort(np.array(row.units, np.int64))
@@ -213,14 +212,14 @@ def inequalities_of(rows: Sequence[Row]) -> Iterator[tuple[IntArray, IntArray, i
             yield units, numbers // common, -(-row.low // common) - least, False
 
 
-_CELLS: Final = 1_000_000
-"""Limit of units times lengths for tables with every length: above, rows are quicker, and the engines take few more."""
+_CELLS: Final = 1_000_000  # Units times lengths of a knapsack table with every length, beyond which a row is quicker.
 
 
 def with_minimum_row(instance: Coverage) -> Coverage:
-    """Return an instance of the same selections and values, with a row for the minimum length if necessary.
+    """Return an instance with the same selections and values, whose minimum length is a row if necessary.
 
-    The engine's tables have a cell for each unit and length, and support a minimum only if no length is rounded.
+    The engine's knapsack tables support a minimum length only if lengths are not rounded (`grain_of`), so that they
+    have a cell for each unit and length.
     """
     longest = min(instance.max_length, int(instance.lengths.sum()))
     if instance.min_length <= 0 or (instance.size + 1) * (longest + 1) <= _CELLS:
@@ -238,7 +237,7 @@ DROPPED: Final = 0
 TAKEN: Final = 1
 FREE: Final = 2
 
-States = NDArray[np.int8]  # For each unit whether it is decided, and how.
+States = NDArray[np.int8]  # `DROPPED`, `TAKEN` or `FREE` (undecided) for each unit.
 
 
 NEED: Final = 0
@@ -253,7 +252,7 @@ class CappedCosts(NamedTuple):
     start: IntArray
     cost: IntArray
     copies: IntArray
-    # (entries,): what each item pays of a cost in bounds, scaled: any value from 0 to weight * copies is valid.
+    # (entries,): share of a cost that bounds charge to each item, scaled: any value from 0 to weight * copies is valid.
     share: IntArray
     # weight, step: (costs,)
     weight: IntArray
@@ -274,7 +273,7 @@ class JointRows(NamedTuple):
     # (rows,): the unit that the members need or that vetoes them; -1 for "at most one of them", whatever is chosen.
     unit: IntArray
     sign: IntArray  # (rows,): `NEED` or `VETO`.
-    price: IntArray  # (rows,): multipliers >= 0, scaled as those of the features.
+    price: IntArray  # (rows,): multipliers >= 0, scaled like prices of features.
     row: IntArray
     joint: IntArray
 
@@ -295,14 +294,13 @@ NO_TIES: Final = Ties(_NONE, _NONE, _NONE, _NONE, _NONE, JointRows(_NONE, _NONE,
 
 
 class Core(NamedTuple):
-    """An instance for the kernels, with units, joints and features renumbered from 0.
+    """The rest of a program for the kernels, with units, joints and features renumbered from 0.
 
     It is a named tuple because a frozen dataclass of this size takes 5-15 us to make, several times for each topic.
     """
 
     ids: IntArray  # (n,): unit number in the program.
-    # (n,): they are 0, and so is `high`, once nothing ties units together and everything that is left fits.
-    lengths: IntArray
+    lengths: IntArray  # (n,): all 0, like `high`, if there are no ties and all remaining units fit together.
     mass: IntArray  # (items,)
     # start, feature, count: (items + 1,), (entries,), (entries,): row of item i: ``feature[start[i]:start[i + 1]]`` and
     # the copies ``count`` of each.
@@ -314,7 +312,7 @@ class Core(NamedTuple):
     table: IntArray
     price: IntArray  # (m,): multipliers of the features, scaled by `scale`: any value >= 0 gives a valid bound.
     costs: CappedCosts
-    base: int  # Value of what is taken already.
+    base: int  # Value of the units that are taken.
     # low, high: least and largest length that may still be added.
     low: int
     high: int
@@ -342,10 +340,10 @@ class Core(NamedTuple):
 
 @njit(cache=True)
 def terms_of(gains, first, last, price, scale, steps, weights, prices):
-    """Split table ``gains[first:last]`` into terms ``weights[k] * min(c, steps[k])``, and distribute its price.
+    """Split table ``gains[first:last]`` into terms ``weights[k] * min(c, steps[k])``; return the number of terms.
 
-    The distribution does not change the bound: terms beyond the table's best count get their slope, terms below it
-    nothing, and the term at it the rest. Costs have no price.
+    The price of the table is distributed to the terms so that the bound does not change: terms beyond the table's best
+    count get their slope, terms below it nothing, and the term at it the rest. Costs have no price.
     """
     found = 0
     paid = -1
@@ -376,7 +374,7 @@ def gcd(a, b):
 
 @njit(cache=True)
 def mix(x):
-    """Spread the bits of a number by Splitmix64."""
+    """Return the hash of a number by Splitmix64."""
     x = (x + np.uint64(0x9E3779B97F4A7C15)) & np.uint64(0xFFFFFFFFFFFFFFFF)
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -401,16 +399,16 @@ def _longer(values, least):
 
 @njit(cache=True)
 def reduce_core(state, mass, entries, scale, costs_of):
-    """Add decided units to base and mass; split, clip and merge the rest.
+    """Return the free items of a core after taking and dropping others; features are split, clipped and merged.
 
-    `state` (n,) int8: `DROPPED`, `TAKEN` or `FREE`. `entries`: as in `Core`, for any tables that begin with 0. In the
-    result, `keep` are the free items' old numbers, and `gained` is the value of the taken items alone.
+    `state` (items,) int8: `DROPPED`, `TAKEN` or `FREE`. `entries`, `costs_of`: as in `Core`, for any tables that begin
+    with 0. The result: the old numbers of the free items, their mass, entries, the value of the taken items, and costs.
     """
     start, feature, count, table_start, table, price = entries
     cost_start, cost, cost_count, cost_share, cost_weight, cost_step = costs_of
     n = len(state)
     tables = len(table_start) - 1
-    m = tables + len(cost_weight)  # one row a table, then one a cost
+    m = tables + len(cost_weight)  # the columns of all tables, then those of all costs
     free = 0
     for i in range(n):
         free += state[i] == 2
@@ -426,7 +424,7 @@ def reduce_core(state, mass, entries, scale, costs_of):
             free += 1
     gained = 0
 
-    # Columns: the free units of each feature, and the copies taken already.
+    # Columns: the free items of each feature and cost, and the number of copies that are taken already.
     column = np.zeros(m + 1, np.int64)
     have = np.zeros(m, np.int64)
     for i in range(n):
@@ -470,7 +468,7 @@ def reduce_core(state, mass, entries, scale, costs_of):
     weights = np.empty(longest, np.int64)
     prices = np.empty(longest, np.int64)
 
-    # New columns, one after another, found again by hash; their terms as a list of (column, step, weight, price).
+    # New columns, in which equal ones are found by hash, and a list of their terms (column, step, weight, price).
     columns = 0
     terms = 0
     col_start = np.zeros(m + 2, np.int64)
@@ -606,7 +604,7 @@ def reduce_core(state, mass, entries, scale, costs_of):
         for x in range(size[c]):
             out_table[out_table_start[c] + x] += term_weight[k] * min(x, term_step[k])
 
-    # The number of each column's table, and the costs that are left of columns.
+    # If there are costs, each column is split into a gain table, whose number is found, and costs.
     number = np.empty(columns, np.int64)
     for c in range(columns):
         number[c] = c
@@ -699,7 +697,7 @@ def reduce_core(state, mass, entries, scale, costs_of):
 
 @njit(cache=True)
 def skips(parent):
-    """Return the first unit after each unit's descendants; empty without ties."""
+    """Return the first unit after each unit's descendants; empty if `parent` is, because there are no ties."""
     n = len(parent)
     skip = np.empty(n, np.int64)
     for i in range(n - 1, -1, -1):
@@ -719,9 +717,9 @@ def _pass_up(parent, found):
 
 
 def lean(core: Core) -> Core:
-    """Return the core without units that only add length, unless a minimum length needs them.
+    """Return the core without units that only add length, unless there is a minimum length.
 
-    A unit is kept if it, or a descendant, gains, loses or matters to a joint.
+    A unit is kept if it or a descendant changes the value, by itself or through a joint.
     """
     if core.low > 0:
         return core
@@ -764,7 +762,10 @@ def _lengths_left(lengths: IntArray, low: int, high: int, *, tied: bool) -> tupl
 
 
 def _merged(item_of: IntArray, start: IntArray, feature: IntArray, *values: IntArray) -> tuple[IntArray, ...]:
-    """Return the rows of the items, and their values, after moving some items' entries to others."""
+    """Return the packed features and values of all items, after moving the entries of item i to item ``item_of[i]``.
+
+    Values of the same feature in one item are added up.
+    """
     width = int(feature.max(initial=0)) + 1
     cell, where = np.unique(item_of.repeat(widths(start)) * width + feature, return_inverse=True)
     starts = np.zeros(len(item_of) + 1, np.int64)
@@ -777,10 +778,10 @@ def _merged(item_of: IntArray, start: IntArray, feature: IntArray, *values: IntA
 
 
 def _kept_rows(core: Core, state: States, joint_of: IntArray, unit_of: IntArray, part_of: IntArray) -> JointRows:
-    """Return the rows of what may become active; a row whose unit is decided needs at least two such members.
+    """Return the rows of joints that may still become active; a row whose unit is decided needs two such members.
 
-    `joint_of`: the new number of each joint, -1 where it is none any more. `unit_of`: that of each unit. `part_of`: the
-    unit that a joint has become a part of, or -1.
+    `joint_of`: the new number of each joint, -1 if it is removed. `unit_of`: the new number of each unit. `part_of`:
+    the unit of which a joint has become a part, or -1.
     """
     rows = core.ties.rows
     kept = joint_of[rows.joint] >= 0
@@ -788,8 +789,8 @@ def _kept_rows(core: Core, state: States, joint_of: IntArray, unit_of: IntArray,
     unit, sign, price = rows.unit.copy(), rows.sign.copy(), rows.price.copy()
     decided = np.ones(len(unit), np.bool_)
     decided[unit >= 0] = state[unit[unit >= 0]] != FREE
-    # A joint that is a part of a unit is active with it: of its other rows the unit leaves the rest of the members
-    # what it does not take, and in its own row they never are. Prices that forgot it would make the bound worse.
+    # A joint that has become a part of a unit is active if the unit is chosen. In a row of this unit, the other members
+    # are never active, so the row has no price. In a row whose unit is decided, this unit now vetoes the other members.
     parts = part_of[rows.joint] >= 0
     row, part = rows.row[parts], part_of[rows.joint[parts]]
     price[row[unit[row] == part]] = 0
@@ -809,7 +810,7 @@ def _kept_rows(core: Core, state: States, joint_of: IntArray, unit_of: IntArray,
 
 
 def _into_units(core: Core, lone: NDArray[np.bool_]) -> tuple[IntArray, IntArray, IntArray, IntArray, CappedCosts]:
-    """Return entries, mass and costs of all items with some joints made parts of a unit; `lone` marks their needs."""
+    """Return entries, mass and costs of all items after some joints became parts of a unit; `lone`: their needs."""
     if not lone.any():
         return core.start, core.feature, core.count, core.mass, core.costs
     n, costs = core.size, core.costs
@@ -835,7 +836,7 @@ def _reduced_joints(core: Core, state: States) -> Core:
     needs = np.bincount(ties.need_joint[needed], minlength=joints)
     vetoes = np.bincount(ties.veto_joint[vetoed], minlength=joints)
     active = ~dead & (needs + vetoes == 0)
-    single = ~dead & (needs == 1) & (vetoes == 0)  # as good as a part of its unit
+    single = ~dead & (needs == 1) & (vetoes == 0)  # becomes a part of the unit that it needs
 
     item_state = np.full(n + joints, np.int8(FREE))
     item_state[:n] = state
@@ -849,7 +850,7 @@ def _reduced_joints(core: Core, state: States) -> Core:
     number = np.full(n + joints, -1, np.int64)
     number[keep] = np.arange(len(keep))
 
-    # Joints that no longer matter go: without mass and features nothing distinguishes active from not.
+    # Joints without mass, features and costs change nothing, and are removed.
     size = int((state == FREE).sum())
     matters = (mass != 0) | (widths(start) > 0) | (widths(costs.start) > 0)
     matters[:size] = True
@@ -889,16 +890,14 @@ def _reduced_joints(core: Core, state: States) -> Core:
 _MAX_VALUE: Final = 2**56
 _MAX_SCALED: Final = 2**59
 _SCALE: Final = 1 << 16
-_MANY: Final = 100_000  # Vetoes from which on the making of a root is worth a look at the clock.
-_VETO_S: Final = 1e-7
-"""Least seconds for a veto when a root is built, on a fast machine: hopeless work is not begun."""
-
-_PAIRS: Final = 40  # Joints of one unit that are compared with one another, at most.
+_MANY: Final = 100_000  # Number of vetoes from which the deadline is checked while a root is made.
+_VETO_S: Final = 1e-7  # Least time (s) for each veto of a root on a fast machine; work without a chance is not begun.
+_PAIRS: Final = 40  # Largest number of joints of one unit that are compared with one another.
 
 
 @dataclass(frozen=True, slots=True)
 class _Occurrence:
-    """A joint in the new numbers, sorted; `gives`: its features and copies."""
+    """A joint with sorted units, in their numbers in the core; `gives`: its features and their copies."""
 
     needs: tuple[int, ...]
     vetoes: Sequence[int]
@@ -924,7 +923,7 @@ def _preorder(parents: IntArray) -> IntArray:
 def _simplified(
     joints: Iterable[Joint], number: IntArray, parent: IntArray, idle: set[int], deadline: Deadline
 ) -> list[_Occurrence]:
-    """Return joints in new numbers, without redundant needs and vetoes, and with equal ones merged.
+    """Return joints with the core's unit numbers, without redundant needs and vetoes; equal joints are merged.
 
     Ancestors of a need and descendants of a veto are redundant; a joint with a common need and veto is never active.
     """
@@ -955,10 +954,10 @@ def _simplified(
 
 
 def _with_seams(joints: list[_Occurrence], deadline: Deadline) -> list[_Occurrence]:
-    """Mark the joints of two units that exclude each other like seams.
+    """Return the joints, with those marked as seams that exclude each other as seams do.
 
-    They are vetoed by units between the two, and by every such unit that any of them needs (sentences without text may
-    be between them). So a joint that starts or ends between the units of another excludes it.
+    Such a joint needs two units, and is vetoed only by units between the two, including all that other such joints need
+    (other units between the two may be sentences without text). So joints that overlap exclude each other.
     """
     pairs = [
         joint
@@ -971,7 +970,7 @@ def _with_seams(joints: list[_Occurrence], deadline: Deadline) -> list[_Occurren
     for joint in deadline.watching(pairs):
         inner = range(joint.needs[0] + 1, joint.needs[1])
         if joint.vetoes == inner or needed.isdisjoint(set(inner).difference(joint.vetoes)):
-            seams.setdefault(joint.needs, id(joint))  # a second one of the same two units may be active with the first
+            seams.setdefault(joint.needs, id(joint))  # two joints of the same two units may be active together
     marked = set(seams.values())
     return [
         _Occurrence(joint.needs, joint.vetoes, True, joint.gives) if id(joint) in marked else joint for joint in joints
@@ -996,12 +995,13 @@ def _cliques(members: list[int], joints: Sequence[_Occurrence]) -> list[list[int
 
 
 def _rows_of(joints: Sequence[_Occurrence], units: int, deadline: Deadline) -> JointRows:
-    """Return the rows of all joints: those of seams directly (a path has one successor), others by comparison.
+    """Return the rows of all joints: of seams directly, because they do not overlap, of others by comparison.
 
-    In a topic of thousands of sentences, seams veto tens of millions of units, so each step takes a part of a second.
+    In a topic of thousands of sentences, seams have tens of millions of vetoes, and each step takes a part of a second,
+    so the deadline is checked between steps.
     """
     seams = [number for number, joint in enumerate(joints) if joint.seam]
-    # Cell: a unit, and whether it is the first or the second that seams need, or one between the two.
+    # There are three cells for each unit: seams that begin at it, seams that end at it, and seams that span it.
     spans = [_array(joints[number].vetoes) for number in seams]
     ends = np.array([joints[number].needs for number in seams], np.int64).reshape(-1, 2)
     deadline.check()
@@ -1057,7 +1057,7 @@ def core_of(program: Program, deadline: Deadline = NEVER) -> tuple[Core, int]:
         return _plain_core(program)
     vetoes = sum(len(joint.vetoes) for joint in program.joints)
     if vetoes < _MANY:
-        deadline = NEVER  # it does not take long, and gives something to answer
+        deadline = NEVER  # the root is made quickly, and any answer needs it
     elif vetoes * _VETO_S > deadline.left_s:
         raise Stopped(Termination.TIME_LIMIT)
     order = _preorder(program.parents)
@@ -1125,9 +1125,9 @@ def core_of(program: Program, deadline: Deadline = NEVER) -> tuple[Core, int]:
 def _plain_core(program: Program) -> tuple[Core, int]:
     table, mass = program.table, program.mass
     divisor = _divisor(table, mass)
-    # Python's integers: the sum may be beyond 64 bits.
+    # In Python's integers, because the sum may exceed 64 bits.
     total = sum(np.abs(table[program.table_start[1:] - 1]).tolist()) + sum(np.abs(mass).tolist())
-    reach = float(total) * program.size * len(table)  # beyond all prices and shares, and mostly small all the same
+    reach = float(total) * program.size * len(table)  # a rough upper limit of all sums, which usually suffices
     if reach * _SCALE > _MAX_SCALED:
         first = np.abs(first_gains(program.table_start, table)).astype(np.float64)
         copies = np.minimum(program.unit_count, widths(program.table_start)[program.unit_feature] - 1)
@@ -1166,7 +1166,7 @@ def _divisor(table: IntArray, mass: IntArray) -> int:
 
 def _refuse(total: str) -> None:
     raise UnsupportedError(
-        f"The gains add up to {total}, beyond the exact engine's integers; use the strategy milp or exhaustive."
+        f"The gains add up to {total}, which is too large for branch-and-bound: use the strategy milp or exhaustive."
     )
 
 

@@ -1,8 +1,8 @@
-"""Exact optima of one program: first set, bound, targets, fixing, search, splitting.
+"""Exact search of one program for its optima, or for all sets that reach a value.
 
-The root relaxation gives prices, and these an integer bound. Then targets are tried from the bound downwards: all sets
-that reach the target are enumerated, and the first target with any set gives exactly the optima. If values are large
-numbers (weighted gains), the optimum is bracketed first, by searches that stop at one set.
+The root relaxation gives prices, and the prices give an integer bound. Then targets are tried from the bound downwards:
+all sets that reach the target are enumerated, and the first target with any set gives exactly the optima. If values are
+large numbers (weighted gains), the optimum is bracketed first, by searches that stop at one set.
 
 A subtree is searched with a limited number of frames. If they do not suffice, it is split at a unit and each half gets
 its own prices, which tightens the bounds; this helps if most frames fail. If most succeed (become diagram nodes),
@@ -11,7 +11,7 @@ If the bound does not depend on the length (`is_flat`), splitting does not help 
 continues with a growing memo.
 
 Relaxations are warm-started: a subtree uses the model of an ancestor with changed bounds until the core is much
-smaller, and starts from its parent's basis. A relaxation that only has to miss a target stops there.
+smaller, and starts from its parent's basis. The solution of a relaxation ends once it is known to miss the target.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -52,13 +52,13 @@ from .bound import (
 from .core import DROPPED, FREE, TAKEN, Core, Program, States, core_of, lean, reduced, skips, widths
 from .search import DONE, FOUND, PAUSED, NodeStore, Search, filled_up, good_set, polished, shaken
 
-_WHOLE: Final = 0.02  # Weight of a unit that is integral in the relaxation, relative to one that is halved.
-_CLOSE: Final = 24  # Largest number of units of trees that stay together because joints tie them.
+_WHOLE: Final = 0.02  # Added to the fractionality of a unit (0 to 0.5), so that integral units have a weight, too.
+_CLOSE: Final = 24  # Largest number of units in a group of trees that stays together because of common joints.
 
 
 @njit(cache=True)
 def _weights(core):
-    """Weigh each unit, as a number <= 0, by how loose the bound is while it is undecided; see `branching_order`."""
+    """Return a weight <= 0 of each unit: the lower, the looser the bound while it is undecided (`branching_order`)."""
     _ids, lengths, mass, start, feature, count, table_start, table, price, costs, _base, _low, _high, scale, ties = core
     cost_start, cost, cost_count, cost_share, cost_weight, _cost_step = costs
     parent, need_joint, need_unit, _vj, veto_unit, _ru, _rs, _rp, _row, _joint = ties
@@ -90,7 +90,7 @@ def _weights(core):
             total += weight[feature[k]] * count[k]
         out[i] = total
     if len(parent):
-        # Units that touch nothing can wait: their weight is 0.
+        # Units without any effect on the value can wait: their weight is 0.
         touched = np.zeros(n, np.bool_)
         for k in range(len(need_unit)):
             touched[need_unit[k]] = True
@@ -108,7 +108,10 @@ def _weights(core):
 
 @njit(cache=True)
 def _trees(weight, parent, ties):
-    """Return the trees of units, and the groups of trees that share joints."""
+    """Return the tree of each unit, the least weight in each tree, and groups of trees that share joints.
+
+    The last three results are the group of each unit, and the number of units and the least weight of each group.
+    """
     need_joint, need_unit, veto_joint, veto_unit, joints = ties
     n = len(parent)
     tree = np.empty(n, np.int64)
@@ -189,15 +192,16 @@ def is_flat(core: Core) -> bool:
 
     If all gains fit into the summary with room to spare, copies have no price: the bound only cuts selections that miss
     a gain, and new multipliers for subtrees would not change that. Prices that depend on the length help
-    (`bound.Session.squeezed`), and so does merging, for which there is `frontier_order`.
+    (`bound.Session.squeezed`), and so does merging of equal states in the order `frontier_order`.
     """
     return not (evaluated(core.plain)[1] > 0).any()
 
 
 def frontier_order(core: Core) -> IntArray:
-    """Return the units, tree by tree; the next tree opens the fewest features, minus those that it closes.
+    """Return the units in an order for merging: tree by tree, so that few features are open at a time.
 
-    A feature is open while some trees with it are decided and some are not.
+    A feature is open while some trees with it are decided and some are not. The next tree is the one with the fewest
+    features that it opens, minus those that it closes.
     """
     n, ties = core.size, core.ties
     tree = np.arange(n)
@@ -229,7 +233,7 @@ def frontier_order(core: Core) -> IntArray:
     while heap:
         now = heappop(heap)
         root = now[2]
-        if cost.get(root) != now:  # it was put there anew, or has its place
+        if cost.get(root) != now:  # an outdated entry
             continue
         place[root] = len(place)
         del cost[root]
@@ -242,15 +246,11 @@ def frontier_order(core: Core) -> IntArray:
     return np.lexsort((np.arange(n), np.array([place[root] for root in tree.tolist()], np.int64))).astype(np.int64)
 
 
-_NARROW: Final = 64
-"""Distance between bound and a good set up to which targets of an enumeration are tried one by one."""
-
-_NEAR: Final = 500  # A gap is small that is less than one such part of the bound.
-_SHORT: Final = 7  # Number of splits up to which a search is too short to look for good sets as well.
-_CLEAR: Final = 655
-"""Distance below a target, in units of prices, at which a relaxation stops: more than the effect of rounding prices."""
-
-_NODE_BYTES: Final = 400  # Memory (bytes) of a diagram node, with all that is done with it.
+_NARROW: Final = 64  # Largest gap between bound and good set at which an enumeration tries targets one by one.
+_NEAR: Final = 500  # A gap is small if it is less than the bound divided by this number.
+_SHORT: Final = 7  # Number of splits up to which a search is too short to look for good sets, too.
+_CLEAR: Final = 655  # Distance below a target at which a relaxation stops, scaled; more than rounded prices can lose.
+_NODE_BYTES: Final = 400  # Memory (bytes) of a diagram node, with everything that is computed from it.
 _SMALL_MEMO: Final = 1 << 15
 _MEMO: Final = 1 << 18
 _PATIENT_MEMO: Final = 1 << 16
@@ -259,27 +259,27 @@ _LARGEST_MEMO: Final = 1 << 22
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """The frames that one subtree may use."""
+    """The numbers of frames that the search of one subtree may use before it is split."""
 
-    # start, first: frames before the memo grows, and before a search must be fruitful to go on
+    # start, first: frames before the memo grows, and before the search must be fruitful to continue
     start: int = 300
     first: int = 1_500
-    # slice, longest: frames between two looks at the limits, and at most
+    # slice, longest: frames between two checks of the limits, and frames after which a search is split in any case
     slice: int = 100_000
     longest: int = 150_000
-    fruitful: float = 0.3  # share of the frames that become nodes, from which on a search goes on
-    deepest: int = 200  # splits on one way; deeper down no search gives up
-    # patient, patient_slice, patient_fruitful: the same for searches whose bound does not see the length
+    fruitful: float = 0.3  # share of the frames that must become nodes for the search to continue
+    deepest: int = 200  # depth of splits at which searches are no longer split
+    # patient, patient_slice, patient_fruitful: `longest`, `slice` and `fruitful` for bounds independent of the length
     patient: int = 600_000
     patient_slice: int = 60_000
     patient_fruitful: float = 0.1
-    shrink: float = 1.6  # a relaxation is made anew once a core has this many times fewer units
-    # brief, brief_shrink: frames, and the same, in a search for one set that was split often: relaxations decide it
+    shrink: float = 1.6  # factor by which a core must become smaller for a new relaxation
+    # brief, brief_shrink: `start` and `shrink` for one set after many splits, where relaxations matter more than frames
     brief: int = 100
     brief_shrink: float = 2.5
 
     def run(self, search: Search, check: Callable[[], None], *, endless: bool, brief: bool = False) -> int:
-        """Run a search until it ends or has used its effort; `check` may raise."""
+        """Run a search until it ends or has used its effort, if not `endless`; `check` may raise `Stopped`."""
         check()
         answer = search.run(min(self.start, self.brief) if brief else self.start)
         if answer != PAUSED or (brief and not endless):
@@ -295,7 +295,7 @@ class Effort:
         return answer
 
     def run_far(self, search: Search, check: Callable[[], None], frames: int) -> int:
-        """Run a search for `frames` frames, and to its end if it finds many sets; `check` may raise."""
+        """Run a search for `frames` frames, and further while it finds many sets; `check` may raise `Stopped`."""
         slots = _PATIENT_MEMO
         answer = PAUSED
         while answer == PAUSED and (search.frames < frames or search.fruitful > self.patient_fruitful * search.frames):
@@ -309,7 +309,7 @@ class Effort:
 
 @dataclass
 class Statistics:
-    """Counts and times of a run."""
+    """Counts and times of the search of one program or several."""
 
     levels: int = 0
     nodes: int = 0  # frames of the depth-first search
@@ -346,9 +346,9 @@ def rehearsal() -> Iterator[Deadline]:
 
 
 class Budget:
-    """The limits of a search, and its progress; the search of each program has its own (`Driver`).
+    """The limits and the progress of a search; the search of each program has a budget of its own (`Driver`).
 
-    `limits`: those of nodes (frames of a search) and memory apply here; the deadline has the time. `programs`: number
+    `limits`: the limits of nodes (frames of a search) and of memory; the deadline limits the time. `programs`: number
     of searched programs. `corners`: number of examined corners of boxes, which may be thousands.
     """
 
@@ -360,9 +360,9 @@ class Budget:
         self.programs = self.corners = 0
 
     def check(self, memory: int = 0) -> None:
-        """Stop if a limit is reached; `memory`: bytes of the answer."""
+        """Raise `Stopped` if a limit is reached; `memory`: bytes of the answer."""
         self.deadline.check()
-        # Programs without any node, and corners, count as nodes, or there might be no end of them.
+        # Programs and corners count as nodes, so that a limit also ends searches of many programs without nodes.
         done = max(self.programs, self.corners, self.statistics.nodes)
         if self.limits.nodes is not None and done >= self.limits.nodes:
             raise Stopped(Termination.NODE_LIMIT)
@@ -396,19 +396,18 @@ DEFAULT: Final = Effort()  # The quickest setting on topics of all kinds.
 
 @dataclass(frozen=True, slots=True)
 class Subtree:
-    """A subtree to search."""
+    """A subtree of the search of a program: the states of its units, and the start of its relaxation."""
 
-    # relaxed, rank: the core whose relaxation gives prices, and the number of that among the relaxations at hand
+    # relaxed, rank: the core whose relaxation gives prices, and the number of this relaxation in the pool
     relaxed: Core
     rank: int
     state: States  # of all units of the program
-    depth: int  # splits that led to it
-    basis: object = None  # of the relaxation, where the subtree that it is part of was solved; or None
-    # how much of each unit of `relaxed` the one before it had, where the relaxation is made anew; or None
-    near: NDArray[np.float64] | None = None
+    depth: int  # number of splits that led to the subtree
+    basis: object = None  # basis of the relaxation in the parent subtree, if it is the same relaxation
+    near: NDArray[np.float64] | None = None  # value of each unit in the previous relaxation, for a new relaxation
 
     def decided(self, free: IntArray, taken: list[int]) -> None:
-        """Record the units that are still free, and those taken; other free units are dropped."""
+        """Record which units are still free and which are taken; all other free units are dropped."""
         gone = self.state == FREE
         gone[free] = False
         self.state[gone] = np.int8(DROPPED)
@@ -418,9 +417,10 @@ class Subtree:
 class Driver(Budget):
     """The search of one program.
 
-    `limits`: of nodes (frames), memory and, without a deadline, time. `root`: the program's root with prices, if known
-    already. `upper`: bound of the root, which the caller lowers when targets fail. `met`: the best set found at the
-    splits of a search, for any target. `short`: whether the nodes allowed by `hold` are used up.
+    `limits`: limits of nodes (frames), memory and, without a deadline, time. `root`: the program's root with prices and
+    its divisor, if known. `one`: whether only one optimum is searched. `upper`: bound of the root, which the caller
+    lowers when targets fail. `met`: the best set found at splits of a search, for any target, and its value. `short`:
+    whether the nodes allowed by `hold` are used up.
     """
 
     def __init__(
@@ -442,14 +442,14 @@ class Driver(Budget):
         self._until, self.short = inf, False
         self.met: tuple[tuple[int, ...], int] | None = None
         self._core, self.divisor = core_of(program, self.deadline) if root is None else root
-        self._most: int | None = None  # what gaining everything is worth, where a set that does so ends the search
+        self._most: int | None = None  # value of gaining everything, if a set that does so ends the search
         if one and not self._core.tied and self._core.low <= 0:
             _alone, profit, *_others, slack = evaluated(self._core.plain)
             self._most = int(slack + np.maximum(profit, 0).sum()) // self._core.scale
         if self._core.high >= 0 and grain_of(self._core) > 1 and self._core.low > 0:
             raise UnsupportedError(
                 f"A minimum length needs an exact table of {self._core.size} units by {self._core.high} lengths, which "
-                "is too large; measure the length in words or use the strategy milp."
+                "is too large: measure the length in words, or use the strategy milp."
             )
         self.store = NodeStore()
         self._greedy: tuple[tuple[int, ...], int] | None = None
@@ -470,13 +470,13 @@ class Driver(Budget):
         self.upper = bound // self._core.scale if self.feasible else 0
 
     def all_of(self, target: int) -> tuple[int, Termination | None]:
-        """Enumerate every set of value >= `target`.
+        """Enumerate all sets of value >= `target`.
 
-        `node`: in `store`. `reason`: None if the node has all of them, otherwise the limit that was reached.
+        The result: a node of `store`; None if it has all of these sets, otherwise the limit that was reached.
         """
         self._stopped = None
         found: tuple[int, ...] | None = None
-        if self._core.tied:  # one set is sought without the units that touch nothing, which is quicker
+        if self._core.tied:  # a search for one set, without units that have no effect, is quicker, and may find none
             try:
                 found = self.one_of(target)
             except Stopped as stopped:
@@ -486,7 +486,7 @@ class Driver(Budget):
         else:
             self.statistics.levels += 1
         node = self._explore(self._whole(), target, root=True)
-        if node == EMPTY_FAMILY and found is not None:  # stopped before it came to what is known
+        if node == EMPTY_FAMILY and found is not None:  # stopped before the known set was found again
             node = self.store.add_all(list(found), EMPTY_SET)
         return node, self._reason()
 
@@ -504,8 +504,9 @@ class Driver(Budget):
         """Find sets of value >= `target`, which rises with each set, in one search until there is none.
 
         `judge`: called with a set that reaches the target, returns the next target, which this set must miss; None ends
-        the search. `undone`: subtrees left by an earlier search of this program, or of one that bounds it; all if
-        empty. The result: the remaining subtrees if `judge` ended the search. No other set reaches the last target.
+        the search. `undone`: the subtrees to search, left by an earlier search of this program or of one that bounds
+        it; by default the whole tree. The result: the remaining subtrees if `judge` ended the search; otherwise it is
+        empty, and no set reaches the last target.
         """
         self.statistics.levels += 1
         left = [Subtree(self._core, 0, state, 0) for state in undone] or [self._whole()]
@@ -549,7 +550,7 @@ class Driver(Budget):
         return []
 
     def guess(self, exchanges: int = 0) -> tuple[tuple[int, ...], int]:
-        """Return a good set and its value, improved by exchanges if there are not too many."""
+        """Return a good set and its value; it is improved by exchanges if there are at most `exchanges` of them."""
         core, greedy = self._root, self._greedy
         if greedy is not None and greedy[1] >= self.upper:
             return greedy
@@ -577,9 +578,9 @@ class Driver(Budget):
     ) -> Optima:
         """Search one optimum, or all, of the program's value divided by `bottom`.
 
-        `at_most`, `start`: for one optimum, a bound of the quotient, and a known feasible set. If a limit is reached,
-        value and bound are equal if the optimum is known anyway; then the sets are some of the optima. Otherwise the
-        only set is a good one, or there is none.
+        `at_most`, `start`: for one optimum, a bound of the quotient, and a known feasible set. If a limit is reached
+        although the optimum is known, value and bound are equal, and the sets are some of the optima. If it is not
+        known, there is at most one set, a good one.
         """
         if not self.feasible:
             return Optima(Diagram.of_sets([]), 0, 0, statistics=self.as_dict())
@@ -602,7 +603,7 @@ class Driver(Budget):
             elif node == EMPTY_FAMILY:
                 upper -= 1
         if termination is Termination.COMPLETED and node == EMPTY_FAMILY and (every or guess is None):
-            return Optima(Diagram.of_sets([]), 0, 0, statistics=self.as_dict())  # no set keeps all rows
+            return Optima(Diagram.of_sets([]), 0, 0, statistics=self.as_dict())  # no set satisfies all rows
         if node != EMPTY_FAMILY:
             value = upper
         elif value < lowest:
@@ -627,9 +628,10 @@ class Driver(Budget):
     def closed(
         self, selection: tuple[int, ...] | None, value: int
     ) -> tuple[tuple[int, ...] | None, int, int, Termination]:
-        """Close the gap between a set's value, or a value for none, and the bound: set, value, bound, termination.
+        """Search for better sets until none is left; return set, value, bound and termination.
 
-        Bounds are usually nearer to optima than greedy sets, so steps from above start small and grow as they fail.
+        `selection`, `value`: a known set and its value, or None and a value that sets must exceed. Bounds are usually
+        nearer to the optimum than greedy sets, so targets descend from the bound in steps that grow as they fail.
         """
         upper = self.upper
         step = max(1, (upper - value) // 16)
@@ -641,7 +643,7 @@ class Driver(Budget):
 
         try:
             while value < upper:
-                # Near the optimum one target takes as long as another.
+                # If the gap is small, all targets take about the same time.
                 quarter = (upper - value) // 4 if (upper - value) * _NEAR < upper else 0
                 most = (upper - value) // 2 + 1 if self.met is not None else upper - value
                 target = max(value + 1, upper - min(max(step, quarter), most) + 1)
@@ -663,7 +665,7 @@ class Driver(Budget):
         return reduced(self._core, np.isin(self._core.ids, units).astype(np.int8)).base
 
     def aim(self, value: int) -> int:
-        """Return the target for a value of the program with all rows kept."""
+        """Return the engine's target for a value of the program, which is raised to the floor of the program."""
         return -((self.program.base - max(value, self.program.floor)) // self.divisor)
 
     def worth(self, value: int) -> int:
@@ -681,7 +683,7 @@ class Driver(Budget):
         return Subtree(self._core, 0, np.full(self._size, np.int8(FREE)), 0)
 
     def _explore(self, now: Subtree, target: int, *, root: bool = False) -> int:
-        """Return the node of all sets of a subtree that reach the target, without the units that led to it."""
+        """Return the node of all sets of a subtree that reach the target, without the units of its earlier splits."""
         core, taken = self._fixed(self._opened(now, target, root=root), target)
         if core is None:
             return EMPTY_FAMILY
@@ -705,7 +707,7 @@ class Driver(Budget):
         if answer == DONE:
             return self.store.add_all(taken, search.root)
         self.statistics.splits += 1
-        del search  # its tables, at every depth, would be most of the memory
+        del search  # tables of searches at every depth would need most of the memory
         now.decided(core.ids, taken)
         nodes = [EMPTY_FAMILY, EMPTY_FAMILY]
         parts, chain = self._halves(now, core, unit, root=root, every=True), above(core, unit)
@@ -714,7 +716,7 @@ class Driver(Budget):
                 part = parts.pop()
                 took = bool(part.state[core.ids[unit]] == TAKEN)
                 node = self._explore(part, target)
-                # The unit itself becomes the node that joins both halves.
+                # The unit itself is added by the node that joins both halves.
                 nodes[took] = self.store.add_all(core.ids[chain[1:]].tolist(), node) if took else node
                 if self._stopped is not None:
                     break
@@ -740,11 +742,11 @@ class Driver(Budget):
     def _halves(
         self, now: Subtree, core: Core, unit: int, *, root: bool, every: bool = False, brief: bool = False
     ) -> list[Subtree]:
-        """Return both halves of the rest of a subtree, split at `unit` if `every` set is sought.
+        """Return both halves of the rest of a subtree, which is split at `unit` if `every` set is sought.
 
-        Otherwise both halves get new bounds, and a unit whose value in the relaxation is near 0 or 1 changes only one
-        of them, so the weights of the units are multiplied by fractionality. On topics of 700 sentences this takes half
-        the relaxations; strong branching on eight such units takes 15 % fewer still, but twice the time.
+        If one set is sought, the weights of the units are multiplied by their fractionality in the relaxation, because
+        a unit near 0 or 1 changes the bound of only one half. On topics of 700 sentences this needs half the
+        relaxations; strong branching on eight of these units needs 15 % fewer still, but takes twice the time.
         """
         dropped, taken = below(core, unit), above(core, unit)
         sessions = POOL.sessions
@@ -777,7 +779,7 @@ class Driver(Budget):
         return found
 
     def _meet(self, core: Core, now: Subtree, target: int) -> Sequence[int] | None:
-        """Return units of a core at a split, whose prices are near the optimum's, if they reach the target."""
+        """Find a good set of a core at a split, record it, and return its units if they reach the target."""
         with self.phase("search"):
             found = polished(core)
         if found is not None and (self.met is None or found[1] > self.met[1]):
@@ -785,7 +787,7 @@ class Driver(Budget):
         return found[0] if found is not None and found[1] >= target else None
 
     def hold(self, nodes: int | None, search: Callable[[], T]) -> T | None:
-        """Return the result of a search with a limit of nodes; None, and set `short`, if they were used up."""
+        """Return the result of a search with a limit of nodes; return None and set `short` if they are used up."""
         self.short, self._until = False, inf if nodes is None else self.statistics.nodes + nodes
         try:
             return search()
@@ -803,7 +805,7 @@ class Driver(Budget):
         self.check(self.store.counters[0] * _NODE_BYTES)
 
     def _session(self, core: Core, rank: int, near: NDArray[np.float64] | None = None) -> Session | None:
-        """Return relaxation number `rank`, to be solved for a core; None if the core does not use prices."""
+        """Return relaxation number `rank` of the pool, made for a core; None if the core has no multipliers."""
         sessions = POOL.sessions
         if rank >= len(sessions) or sessions[rank].owner is not core:
             program = linear_program(core)
@@ -818,7 +820,7 @@ class Driver(Budget):
         return sessions[rank]
 
     def _fixed(self, core: Core, target: int) -> tuple[Core | None, list[int]]:
-        """Decide units by the bound repeatedly; None if nothing reaches the target."""
+        """Decide units by the bound, repeatedly; return the rest (None if no set reaches the target) and taken ones."""
         taken: list[int] = []
         while True:
             if core.high < 0 or core.low > core.high:
@@ -832,7 +834,7 @@ class Driver(Budget):
             core = reduced(core, state)
 
     def _squeezed(self, now: Subtree, core: Core, target: int) -> tuple[Core | None, list[int]]:
-        """Decide units by the bound with prices that depend on the length (`Session.squeezed`)."""
+        """Return the results of `_fixed` with prices that depend on the length (`Session.squeezed`)."""
         with self.phase("relaxation"):
             session = self._session(core, now.rank + 1)
             if session is None:
@@ -854,7 +856,7 @@ class Driver(Budget):
 
 @contextmanager
 def engine_for(program: Program, budget: Budget) -> Iterator[Driver]:
-    """Provide an engine for a program, which uses the rest of a budget."""
+    """Provide an engine for a program, which uses the rest of a budget and is counted in it."""
     budget.check()
     engine = Driver(program, budget.limits.after(nodes=budget.statistics.nodes), budget.deadline)
     try:

@@ -1,4 +1,4 @@
-"""Good sets of a core at once, and the depth-first search over its units, which merges equal states into a diagram.
+"""The depth-first search over the units of a core, which merges equal states into a diagram, and heuristics.
 
 A `Search` can be paused and resumed; the nodes of its diagrams are in a `NodeStore`.
 
@@ -7,14 +7,14 @@ dropping it to place ``skip[d]``, after its descendants. So at each place, all a
 before it is decided. The arrays of the frame at a place are
 
     room    length that may still be added
-    slack   the bound without the knapsack of what is undecided (`bound`): for each feature, with v copies taken so far
-            and R copies in undecided items (`have` and `left`), scale * base + the most that scale * table(c) - p c is
-            for c in [v, v + R], what the shares exceed the costs by (`bound.cost_term`), what joints and rows are
-            still worth, and the profits taken
-    gain    value of the units taken and of the joints that are active whatever follows
+    slack   the bound without the knapsack of the undecided units (`bound`): scale * base, plus for each feature, with v
+            copies taken and R copies in undecided items (`have` and `left`), the largest scale * table(c) - p c for c
+            in [v, v + R], plus the terms of costs (`bound.cost_term`) and of joints and rows that are still possible,
+            plus the profits of the units taken
+    gain    value of the units taken and of the joints that are active in all completions
     keys    128 bits: exclusive or of a random word for the state of each feature and cost that still matters, and of
-            one for each joint that may still become active (which of its units are decided, and how, follows from the
-            place)
+            one for each joint that may still become active (all its decided units agree with it, and they follow from
+            the place)
 
 and the bound of a frame is ``slack + K[d, room]`` (`bound.knapsack`); a frame below scale * target is cut.
 
@@ -23,17 +23,17 @@ table is linear over all remaining copies; otherwise v. Two frames of the same p
 (the largest total that the undecided units can fill) have the same completions, so the second one takes the diagram
 node of the first. Costs are treated like features. If the gain reaches the target even with all possible losses
 (`worst`: negative masses and costs of undecided units; none in recall), every completion that fits belongs to the
-family: such "open" frames depend only on place and room. Keys are equal by accident with probability 2^-128 for each
-pair.
+family: such "open" frames depend only on place and room. Keys of two different states are equal with probability
+2^-128.
 
 Diagram nodes are (unit, without, with) as in `optsum.optima.optima`: node 0 is the empty family, node 1 the family of
 the empty set; a node whose `with` branch is empty is replaced by its `without` branch; equal nodes are shared.
 
 The features of a unit are changed in the loop of `run_search` itself, because helpers unpack their arrays at every
 call. Joints and rows, if any, are changed by helpers: `und` and `killed` count the undecided units of each joint, and
-those whose decision makes it impossible; `alive` counts the possible members of each row; `on` tells whether the
-decision of a row's unit allows a member (1 for rows without a unit). The price of a row counts only while a member is
-possible; the slack returns it when the last one becomes impossible.
+the units whose decision makes it impossible; `alive` counts the possible members of each row; `on` tells whether the
+decision of a row's unit allows a member (1 for rows without a unit). The price of a row is in the slack only while a
+member is possible; it is subtracted when the last one becomes impossible.
 
 The kernel stops after a number of frames and can be called again, because its whole state is in its arrays.
 """
@@ -132,12 +132,12 @@ def make_node(nodes, node_slots, counters, unit, without, with_):
 
 
 class Items(NamedTuple):
-    """The units in search order, followed by the joints, and possible contributions of the remaining units."""
+    """The units in search order, followed by the joints, and limits of what undecided units can add."""
 
     ids: IntArray
     # lengths, profit: (n,)
     lengths: IntArray
-    # mass, alone: (items,): `alone` is the mass and what copies are worth under the prices, without rows.
+    # mass, alone: (items,): `alone` as `bound.evaluated` returns it.
     mass: IntArray
     alone: IntArray
     profit: IntArray
@@ -145,8 +145,8 @@ class Items(NamedTuple):
     start: IntArray
     feature: IntArray
     copies: IntArray
-    worst: IntArray  # (n + 1,): the least that what is undecided from a place on can add to a value.
-    # K, reach: (n + 1, rooms): knapsack of the profits; largest totals, without a row if rooms are not merged.
+    worst: IntArray  # (n + 1,): least amount that undecided items from a place on can add to a value.
+    # K, reach: (n + 1, rooms): knapsack of the profits; largest totals of lengths, empty if rooms are not merged.
     K: IntArray
     reach: NDArray[np.int32]
 
@@ -186,8 +186,8 @@ class CostTables(NamedTuple):
 class TieTables(NamedTuple):
     """Ties between units: by place, by joint and by row; all arrays are empty if there are none."""
 
-    skip: IntArray  # (n,): the first place behind a unit's descendants.
-    # surplus, words, und, killed: (joints, ...)
+    skip: IntArray  # (n,): the first place after a unit's descendants.
+    # surplus, words, und, killed: (joints, ...): bound, word of the key, and counts of each joint (see the module).
     surplus: IntArray
     words: NDArray[np.uint64]
     und: IntArray
@@ -200,8 +200,8 @@ class TieTables(NamedTuple):
     sign: IntArray
     alive: IntArray
     on: IntArray
-    # need_start, need, veto_start, veto, row_start, row: the joints that each unit is needed by, those that it vetoes,
-    # and its rows.
+    # need_start, need, veto_start, veto, row_start, row: the joints that need each unit, those that it vetoes, and its
+    # rows.
     need_start: IntArray
     need: IntArray
     veto_start: IntArray
@@ -212,7 +212,7 @@ class TieTables(NamedTuple):
 
 @njit(cache=True)
 def _change_item(items, tables, costs, scale, moved, key, i, took):
-    """Add or remove the copies of an item; `moved`: slack and gain. `key`: the two words of a frame."""
+    """Take an item, or drop it: update copies, slack and gain (`moved`), and the two words of the key."""
     _ids, _lengths, _mass, _alone, _profit, start, feature, count, _worst, _K, _reach = items
     table_start, table, price, best, words, ends, have, left = tables
     cost_start, cost, cost_count, share, weight, step, cost_words, cost_have, cost_left, paid, unpaid = costs
@@ -264,7 +264,7 @@ def _restore_item(items, tables, costs, i, took):
 
 @njit(cache=True)
 def _decide_joint(items, tables, costs, ties, scale, moved, key, o, active):
-    """Decide joint o: active in all completions, or never."""
+    """Decide that joint o is active in all completions, or in none."""
     n = len(items.lengths)
     moved[0] -= max(0, ties.surplus[o])
     if active:
@@ -336,14 +336,15 @@ def _restore_ties(items, tables, costs, ties, d, took):
 
 @njit(cache=True)
 def run_search(items, tables, costs, ties, limits, target, first_only, way, memo, store, counters, budget):
-    """Continue the search from the state in the arrays.
+    """Continue the search from the state in the arrays; return `DONE`, `PAUSED`, `FULL` or `FOUND`.
 
     `limits`: scale, minimum and maximum length, divisor of lengths in ``items.K``. `way` (n + 1, 7) int64, (n + 1, 4)
     uint64, (n + 1,) int8: for each frame room, slack, gain, open (0/1), result of the `with` branch, memo slot, place
     of the frame before; key of the state (two words) and of the memo (two words); 0 entering, 1 back from `with`, 2
     back from `without`. `memo` (slots, 2) uint64, (slots,) int32: open addressing over eight places, the last of them
     overwritten; -1 marks an empty slot. `store` (capacity, 3) int32, (slots,) int32: nodes, and their index. `counters`
-    (6,) int64: nodes in use, place, frames entered, value returned, hits, frames that became nodes.
+    (6,) int64: nodes in use, place, frames entered, node returned, memo hits, frames that became nodes. `budget`:
+    largest number of frames to enter.
     """
     ids, lengths, mass, alone, profit, start, feature, count, worst, K, reach = items
     table_start, table, price, best, words, ends, have, left = tables
@@ -358,7 +359,7 @@ def run_search(items, tables, costs, ties, limits, target, first_only, way, memo
     d = counters[1]
     result = counters[3]
     spent = 0
-    one, two = np.int64(0), np.int64(1)  # the words of a key; literals would compile what takes them twice
+    one, two = np.int64(0), np.int64(1)  # the words of a key; literals would compile `_cost_word` twice
     skip = ties.skip
     forest = len(skip) > 0
     joined = len(ties.surplus) > 0
@@ -380,7 +381,7 @@ def run_search(items, tables, costs, ties, limits, target, first_only, way, memo
             if frame[d, 3] == 0 and frame[d, 2] + worst[d] >= target:
                 frame[d, 3] = 1
             opened = frame[d, 3]
-            # What joints that are undecided would come to is not in the gain.
+            # The gain does not include undecided joints.
             if first_only and (opened or (frame[d, 2] >= target and not joined)) and (high - room >= low):
                 counters[1] = d
                 return 3
@@ -466,7 +467,7 @@ def run_search(items, tables, costs, ties, limits, target, first_only, way, memo
                 result = 0
                 # falls through to stage 1 with the `with` branch empty
         if at == 1:
-            # `have` is as before the unit, `left` without it.
+            # `have` is as before the unit; `left` no longer includes it.
             frame[d, 4] = result
             room = frame[d, 0]
             opened = frame[d, 3]
@@ -562,6 +563,7 @@ def run_search(items, tables, costs, ties, limits, target, first_only, way, memo
                 cost_paid[cost[k]] -= cost_share[k]
 
 
+# Results of `run_search`: everything is searched, the frames are used up, there is no room for nodes, a set is found.
 DONE: Final = 0
 PAUSED: Final = 1
 FULL: Final = 2
@@ -583,7 +585,7 @@ def _reindex(nodes, used, node_slots):
 
 
 class NodeStore:
-    """Nodes (unit, without, with); numbers 0 and 1 are the two terminal nodes."""
+    """Diagram nodes (unit, without, with); nodes 0 and 1 are the empty family and the family of the empty set."""
 
     def __init__(self) -> None:
         self.nodes = np.empty((_START, 3), np.int32)
@@ -625,7 +627,7 @@ class NodeStore:
 
 @njit(cache=True)
 def segment_ends(table_start, table):
-    """Return for each count c of each feature the last count up to which the table has c's slope."""
+    """Return for each count c of each feature the last count up to which the table has the slope after c."""
     ends = np.empty(len(table), np.int64)
     for f in range(len(table_start) - 1):
         first, last = table_start[f], table_start[f + 1] - 1
@@ -639,7 +641,7 @@ def segment_ends(table_start, table):
 
 @njit(cache=True)
 def random_words(size, seed):
-    """Return rows for "count is c" and "slope is that of the piece ending at c" for each entry, then zeros."""
+    """Return two random rows for each table entry c ("c copies", "slope of the piece ending at c"), then zeros."""
     words = np.zeros((2 * size + 1, 2), np.uint64)
     for i in range(2 * size):
         for k in range(2):
@@ -649,7 +651,7 @@ def random_words(size, seed):
 
 @njit(cache=True)
 def fill_reach(lengths, skip, room):
-    """Return ``reach[d, c]``: the largest total <= c of lengths of units d.. ."""
+    """Return ``reach[d, c]``: the largest total length <= c of units from place d on."""
     n = len(lengths)
     reach = np.zeros((n + 1, room + 1), np.int32)
     for d in range(n - 1, -1, -1):
@@ -664,7 +666,7 @@ def fill_reach(lengths, skip, room):
 
 @njit(cache=True)
 def _least_sums(n, mass, start, costs, copies, weight, step):
-    """Return ``least[d]``: the least that units d.. , and all joints, can add to a value."""
+    """Return ``least[d]``: the least amount that units from place d on, and all joints, can add to a value."""
     least = np.zeros(n + 1, np.int64)
     joints = 0
     for i in range(len(mass) - 1, -1, -1):
@@ -802,7 +804,7 @@ def _move_memo(old_key, old_node, new_key, new_node, frame, keys, depth):
         if old_node[x] >= 0:
             place, _ = place_of(new_key, new_node, old_key[x, 0], old_key[x, 1])
             new_node[place] = old_node[x]
-            for part in range(2):  # rows assigned at once would compile all that numba has of slices
+            for part in range(2):  # assigning whole rows would compile numba's code for slices
                 new_key[place, part] = old_key[x, part]
     for d in range(depth):
         frame[d, 5] = np.int64(mix(keys[d, 2] ^ keys[d, 3]) & mask)
@@ -875,9 +877,9 @@ class Search:
         return [int(self._ids[place]) for place in self._open() if self._stage[place] == 1][::-1]
 
     def partial(self) -> int:
-        """Node of the sets found by an unfinished search."""
+        """Return the node of the sets found by an unfinished search."""
         node = EMPTY_FAMILY
-        # An interrupt may have come before the kernel's nodes were counted.
+        # After an interrupt, the nodes of the last call of the kernel are not counted yet.
         self._store.counters[0] = max(self._store.counters[0], self._counters[0])
         for x in self._open():
             unit = int(self._ids[x])
@@ -910,23 +912,23 @@ def total_of(held, core):
     return total
 
 
-_MOST: Final = 20_000  # Exchanges that are looked at wherever a search is split.
-_SHAKES: Final = 400_000  # Chosen units times units times rounds: a few milliseconds.
+_MOST: Final = 20_000  # Largest number of possible exchanges of a set that is improved at a split of a search.
+_SHAKES: Final = 400_000  # Chosen units times units times rounds of `shaken`: a few milliseconds.
 
 
 class Worths(NamedTuple):
-    """Mass, rows and tables of a core, with costs after the features."""
+    """Mass, features and tables of a core, with costs as further features."""
 
     mass: IntArray
     start: IntArray
     feature: IntArray
-    count: IntArray  # type: ignore[assignment]  # a tuple counts too
+    count: IntArray  # type: ignore[assignment]  # hides `tuple.count`
     table_start: IntArray
     table: IntArray
 
 
 class TiedMoves(NamedTuple):
-    """Lengths and ties of the units, and the distance of each joint from being active."""
+    """Lengths and ties of the units, and how many decisions keep each joint from being active."""
 
     lengths: IntArray
     parent: IntArray
@@ -971,7 +973,7 @@ def _worths(core):
 
 @njit(cache=True)
 def _moved(have, worths, item, sign):
-    # Arrays that get names of their own before a loop would be counted as referred to at each call.
+    # Arrays have no local names, because each call would count a reference to every array with one.
     gain = sign * worths.mass[item]
     for k in range(worths.start[item], worths.start[item + 1]):
         f = worths.feature[k]
@@ -997,9 +999,9 @@ def _gain_of(have, worths, item):
 
 @njit(cache=True)
 def _moved_tied(state, have, worths, moves, unit, sign):
-    """Add a unit with its missing ancestors, or drop it (-1) with the ancestors that were added with it.
+    """Add a unit with its missing ancestors, or drop (`sign` -1) both again; return gain and length.
 
-    It returns gain and length, and is called before `state` changes.
+    It is called before `state` changes.
     """
     gain, length = np.int64(0), np.int64(0)
     n = len(moves.lengths)
@@ -1025,7 +1027,7 @@ def _moved_tied(state, have, worths, moves, unit, sign):
 
 @njit(cache=True)
 def _fill_greedily(core, ties, state):
-    """Add the unit, with its ancestors, of largest gain per length while one fits and gains."""
+    """Repeatedly add the unit with the largest gain per length, with its ancestors, if it fits and its gain is > 0."""
     lengths, high, parent, needed = core[1], core[12], core[14][0], core[14][1]
     n, joints = len(lengths), len(ties.surplus)
     tied = len(parent) > 0
@@ -1042,7 +1044,7 @@ def _fill_greedily(core, ties, state):
     used = np.int64(0)
     for i in range(n):
         if state[i] == 1:
-            if tied:  # its ancestors, before it, are taken already
+            if tied:  # its ancestors come before it, and are counted already
                 state[i] = 0
                 used += _moved_tied(state, have, worths, moves, i, plus)[1]
                 state[i] = 1
@@ -1080,9 +1082,9 @@ def _fill_greedily(core, ties, state):
 
 @njit(cache=True)
 def _good_set(core, ties, grain, from_knapsack, state):
-    """Fill a set from the knapsack's solution, or from nothing; return its value without the base and joints.
+    """Fill up the knapsack's solution, or the empty set; return the value of the set without the base and joints.
 
-    One kernel does both, because passing a whole core to a kernel takes as long as filling a small set.
+    One kernel does everything, because passing a whole core to a kernel takes as long as filling a small set.
     """
     if from_knapsack:
         lengths, low, high, skip, profit = core[1], core[11], core[12], ties.skip, evaluated(core)[1]
@@ -1103,7 +1105,7 @@ def _good_set(core, ties, grain, from_knapsack, state):
 
 
 def filled_up(core: Core, *, from_knapsack: bool) -> tuple[tuple[int, ...], int]:
-    """Return the set that greedy steps make of the knapsack's solution, or of nothing, and its value."""
+    """Return the knapsack's solution, or the empty set, filled up by greedy steps, and its value."""
     state: States = np.zeros(core.size, np.int8)
     ties = tie_tables(core, np.arange(core.size))
     value = core.base + int(_good_set(core.plain, ties, grain_of(core), from_knapsack, state))
@@ -1112,10 +1114,10 @@ def filled_up(core: Core, *, from_knapsack: bool) -> tuple[tuple[int, ...], int]
 
 
 def good_set(core: Core, greedy: tuple[tuple[int, ...], int] | None = None) -> tuple[tuple[int, ...], int]:
-    """Return a feasible set and its value.
+    """Return a feasible set and its value, the better of two; `greedy`: the empty set filled up, if it is known.
 
-    With a minimum length, only the knapsack's solution, filled up, is tried, because it keeps the limit. The caller
-    ensures that some set is feasible, and that the knapsack's grain is 1 with a minimum length.
+    With a minimum length, the only candidate is the knapsack's solution, filled up, because it is long enough. The
+    caller ensures that some set is feasible, and that the knapsack's grain is 1 with a minimum length.
     """
     best = filled_up(core, from_knapsack=True)
     if core.low > 0:
@@ -1130,9 +1132,9 @@ def _value_of(core: Core, state: States) -> int:
 
 @njit(cache=True)
 def _improve(core, ties, state):
-    """Make the best exchanges of one unit for one while they add value, or shorten without loss; then fill up.
+    """Exchange one unit for another while this adds value, or shortens the set without loss; then fill up.
 
-    It returns whether a unit was added, after which exchanges may help again.
+    It returns whether units were added, after which more exchanges may help.
     """
     lengths, high = core[1], core[12]
     plus, minus = np.int64(1), np.int64(-1)  # literals would compile `_moved` for each
@@ -1172,9 +1174,9 @@ def _improve(core, ties, state):
 
 
 def polished(core: Core, most: int = _MOST) -> tuple[tuple[int, ...], int] | None:
-    """Improve the set from the core's prices by exchanges; return it and its value.
+    """Return a good set, improved by exchanges if they are at most `most`, and its value.
 
-    None with a minimum length or ties.
+    The result is None with a minimum length or ties.
     """
     if core.low > 0 or core.tied:
         return None
@@ -1190,7 +1192,7 @@ def polished(core: Core, most: int = _MOST) -> tuple[tuple[int, ...], int] | Non
 
 @njit(cache=True)
 def _shaken(core, ties, state, enough, rounds):
-    """Drop a quarter of a set's units in turn, and refill; keep a better set, or an equally good and shorter one."""
+    """Drop a random quarter of a set's units, and fill up, again and again; keep better sets, or equal shorter ones."""
     lengths = core[1]
     value, best, drawn = total_of(state == 1, core), state.copy(), np.int64(1)
     length = np.sum(lengths[state == 1])
@@ -1213,7 +1215,10 @@ def _shaken(core, ties, state, enough, rounds):
 
 
 def shaken(core: Core, units: Sequence[int], enough: int) -> tuple[tuple[int, ...], int]:
-    """Return a set at least as good as the given one, and its value; without a minimum length or joints."""
+    """Return a set at least as good as the given one, and its value, for cores without minimum length and ties.
+
+    `enough`: the value at which the search for better sets ends.
+    """
     state: States = np.isin(core.ids, units).astype(np.int8)
     rounds = _SHAKES // max(1, len(units) * core.size)
     _shaken(core.plain, tie_tables(core, core.ids), state, enough - core.base, rounds)

@@ -1,1 +1,1 @@
-"""Exhaustive search: the strategy, and its three walks through all selections within the limits."""
+"""The strategy `exhaustive`, and its three walks through all selections within the limits."""

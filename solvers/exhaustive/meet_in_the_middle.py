@@ -1,6 +1,6 @@
-r"""The quick kernel of exhaustive search: each set of long units with each fitting set of short ones.
+r"""The quick kernel of exhaustive search: it combines each set of long units with each fitting set of short ones.
 
-The sets of the short half are made once and sorted by length, so that those which complete a set of the long half are
+The sets of the short half are made once and sorted by length, so that the sets that fit a set of the long half are
 consecutive in arrays, and one loop evaluates all of them. The walk over the long half is depth-first, and can be paused
 after any number of selections.
 
@@ -15,9 +15,9 @@ because a concave table is a sum of tables :math:`\min(c, j)` with the weights :
 one AND and one population count for all features at once. A weight is written in binary, with one group of words for
 each digit; bits that cannot be common are left out.
 
-Within a half, features are of three kinds. Those in only one of its units belong to that unit; those that one copy
-fills are single bits of the words, so that the gain of a unit is a population count; only the others are counted copy
-by copy.
+Within a half, features are of three kinds. The gain of a feature in only one unit is part of that unit's mass. A
+feature that one copy fills is a single bit of the words, so that the gain of a unit is a population count. Only the
+other features are counted copy by copy.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from optsum.coverage.instance import Coverage, IntArray, kernel_array
 from optsum.coverage.state import HARMONIC, INTEGER, PRODUCT, pair_at
 from optsum.system.compiled import Instruction, njit, stands_for
 
-MOST_SHORT: Final = 62  # Units of the short half, whose sets are bits of one integer.
-_MOST_SETS: Final = 1 << 15  # Sets of the short half that are kept in memory, and in the processor's second cache.
+MOST_SHORT: Final = 62  # Largest number of units of the short half, whose sets are bit masks in one integer.
+_MOST_SETS: Final = 1 << 15  # Largest number of sets of the short half, which fit into a second-level cache.
 _LARGEST_TABLE: Final = 2_000_000
 
 
@@ -65,7 +65,7 @@ def cut_of(lengths: Any, max_length: int) -> Any:
     for k in range(min(n, MOST_SHORT) + 1):
         if sets[0, k] > _MOST_SETS:
             break
-        # A set of the long half costs more: where its loop begins and ends is looked up.
+        # A set of the long half costs more, because the limits of its loop are looked up.
         work = sets[0, k] + 1.5 * sets[1, n - k]
         if work < best or k == 0:
             best, found = work, k
@@ -81,7 +81,7 @@ ones: Final = Instruction("ctpop", lambda word: (int(word) & _ALL).bit_count())
 
 
 def many_ones(words: IntArray) -> IntArray:
-    if hasattr(np, "bitwise_count"):  # since numpy 2.0; of signed integers it would count those of their magnitude
+    if hasattr(np, "bitwise_count"):  # since numpy 2.0; for signed integers it counts the bits of the magnitude
         return np.asarray(np.bitwise_count(words.view(np.uint64)), np.int64)
     return np.asarray(_ones_of_16()[words.view(np.uint16)].reshape(-1, 4).sum(axis=1), np.int64)
 
@@ -93,7 +93,7 @@ def _ones_of_16() -> NDArray[np.uint8]:
 
 @njit(cache=True)
 def field_bits(field: Any, number: int, held: int, highest: int) -> Any:
-    """Return the bits that `held` copies set in a field: see `optsum.solvers.exhaustive.meet_in_the_middle.Halves`."""
+    """Return the bits that `held` copies set in a field (`Halves.field`): its highest bits, or its lowest."""
     width, first = field[number, _WIDTH], field[number, _FIRST]
     shown = held - (field[number, _BITS] - (first + width - 1)) if highest else held - first + 1
     shown = min(max(shown, 0), width)
@@ -105,19 +105,18 @@ _WORD_BITS: Final = 63
 _MOST_WORDS: Final = 40  # Number of words above which the walk that flips unit by unit is as quick.
 _DIGITS: Final = 63
 _USED: Final = 2  # Row of the table of words: bits in use. Rows 0 and 1: total and binary digit.
-_NUMBER: Final = _MOST_WORDS + 1
-"""Column with the number of words; the one before it collects words without room."""
+_NUMBER: Final = _MOST_WORDS + 1  # Column with the number of words; the one before it collects words without room.
 
 
 class Half(NamedTuple):
     """The units of one half; all arrays int64."""
 
-    units: IntArray  # (units,): what the instance calls them.
+    units: IntArray  # (units,): their numbers in the instance.
     lengths: IntArray  # (units,)
-    mask: IntArray  # (units, words): bits that a unit sets; each new one is worth its word's weight.
-    mass: IntArray  # (units, totals): what else a unit adds to each total.
-    # start, feature, held: (units + 1,), (entries,), (entries,): features that are counted copy by copy, and how many
-    # copies a unit has.
+    mask: IntArray  # (units, words): bits that a unit sets; each new bit adds the weight of its word.
+    mass: IntArray  # (units, totals): amount that a unit adds to each total besides.
+    # start, feature, held: (units + 1,), (entries,), (entries,): features of each unit that are counted copy by copy,
+    # and the number of copies.
     start: IntArray
     feature: IntArray
     held: IntArray
@@ -125,18 +124,18 @@ class Half(NamedTuple):
 
 
 class Halves(NamedTuple):
-    """An instance as two halves."""
+    """An instance, divided into a half of long units and a half of short ones."""
 
     long: Half
     short: Half
-    short_sets: int  # Sets of the short half that fit, at most.
-    # word_total, word_shift: (words,): the total that shared bits of a word are taken from, and the binary digit of
-    # their weight.
+    short_sets: int  # Upper limit of the number of sets of the short half that fit.
+    # word_total, word_shift: (words,): the total from which common bits of a word are subtracted, and the binary digit
+    # of their weight.
     word_total: IntArray
     word_shift: IntArray
     shared_words: int  # Number of words, from the first, with bits that both halves may set.
-    # field_start, field: (features + 1,), (fields, 5): of each feature that both halves hold: word, lowest bit, first
-    # of the bits t = 1..j that it keeps, how many, j.
+    # field_start, field: (features + 1,), (fields, 5): fields of each feature that both halves have. Columns of a
+    # field: word, lowest bit, first of the kept bits among 1..j, number of kept bits, j.
     field_start: IntArray
     field: IntArray
     level_start: IntArray
@@ -145,7 +144,7 @@ class Halves(NamedTuple):
 
 
 def halves_of(instance: Coverage) -> Halves | None:
-    """Return the halves of an instance of singletons, or None if its gains need too many words."""
+    """Return the halves of an instance without joints and parents, or None if its gains need too many words."""
     units = np.argsort(instance.lengths, kind="stable")
     lengths = instance.lengths[units]
     fitting = int(np.searchsorted(lengths, instance.max_length, side="right"))
@@ -193,7 +192,7 @@ def _shared_fields(level_start: Any, level: Any, slot: Any, copies: Any, words: 
     """Assign fields of bits to features in both halves; return the start of each feature's fields, and the fields."""
     features = len(slot)
     field_start = np.zeros(features + 1, np.int64)
-    field = np.empty((_MOST_WORDS * _WORD_BITS + 1, 5), np.int64)  # no more are of use
+    field = np.empty((_MOST_WORDS * _WORD_BITS + 1, 5), np.int64)  # more fields would need too many words
     fields = 0
     for feature in range(features):
         start, full = level_start[feature], level_start[feature + 1] - 1 - level_start[feature]
@@ -201,7 +200,7 @@ def _shared_fields(level_start: Any, level: Any, slot: Any, copies: Any, words: 
         for j in range(1, full + 1 if shared else 0):
             weight = level[start + j] - level[start + j - 1]
             weight -= level[start + j + 1] - level[start + j] if j < full else 0
-            # Bits that no copies there are could set in both halves are left out.
+            # Bits that the available copies cannot set in both halves are left out.
             first, last = max(1, j + 1 - copies[0, feature]), min(j, copies[1, feature])
             for digit in range(_DIGITS if first <= last and weight > 0 else 0):
                 if (weight >> digit) & 1 == 0:
@@ -219,10 +218,10 @@ def _shared_fields(level_start: Any, level: Any, slot: Any, copies: Any, words: 
 
 @njit(cache=True)
 def _own_bits(level_start: Any, level: Any, slot: Any, copies: Any, holders: Any, words: Any, latest: Any) -> Any:
-    """Assign a bit to each feature that only one half has, and one copy fills; return the word and bit of each.
+    """Assign a bit to each feature that one copy fills and only one half has; return the word and bit of each.
 
-    Features of one unit need none. Weights must be powers of two; otherwise, or if there are too many words, copies are
-    counted.
+    Features of a single unit need no bit. If a weight is not a power of two, or there are too many words, copies are
+    counted instead.
     """
     own = np.zeros((2, 2, len(slot)), np.int64)
     for feature in range(len(slot)):
@@ -272,7 +271,7 @@ def _half(side: int, chosen: Any, entries: Any, gains: Any, mass: Any, holders: 
                     word = field[each, 0]
                     bits = field_bits(field, each, held, 1 - side)
                     mask[place, word] |= bits
-                    # A new bit will count its weight: so it is not counted here.
+                    # Subtracted, because the weight of a bit is added when the bit is new.
                     adds[place, slot[feature]] -= ones(bits) << shift[word]
             elif own[side, 1, feature] != 0:
                 mask[place, own[side, 0, feature]] |= own[side, 1, feature]
@@ -315,7 +314,7 @@ def _encode(units: Any, cut: int, entries: Any, gains: Any, mass: Any) -> Any:
 
 @njit(cache=True)
 def value_at(combination: int, weights: Any, totals: Any, place: int) -> Any:
-    """Return the value of the totals in a column, in floating point."""
+    """Return the value of the totals in column `place`, in floating point."""
     if combination == INTEGER:
         return float(totals[0, place])
     if combination == HARMONIC:
@@ -350,13 +349,13 @@ class Shorts(NamedTuple):
     # totals, words: (totals, sets), (words, sets)
     totals: IntArray
     words: IntArray
-    # (longest + 2,): where sets of each length begin; empty where there are too many lengths for a table.
+    # (longest + 2,): where sets of each length begin; empty if there are too many lengths for a table.
     begin: IntArray
 
 
 def shorts_of(halves: Halves, max_length: int) -> Shorts:
     length, mask, totals, words, begin = _make_shorts(halves, max_length)
-    if not len(begin):  # too many lengths for the kernel's way of sorting
+    if not len(begin):  # there are too many lengths for the counting sort of the kernel
         order = np.argsort(length, kind="stable")
         length, mask, totals, words = length[order], mask[order], totals[:, order], words[:, order]
         totals, words = np.ascontiguousarray(totals), np.ascontiguousarray(words)
@@ -367,7 +366,7 @@ def shorts_of(halves: Halves, max_length: int) -> Shorts:
 def push(depth: int, unit: int, lengths: Any, mask: Any, mass: Any, start: Any, feature: Any, held: Any,
           highest: int, copies: Any, totals: Any, words: Any, length: Any, word_total: Any, word_shift: Any,
           field_start: Any, field: Any, level_start: Any, level: Any, slot: Any) -> None:  # fmt: skip
-    """Push a unit of a half on top of the first `depth` ones."""  # tuples of arrays would cost more than the work
+    """Push a unit of a half on top of the first `depth` ones."""  # separate arrays: unpacking tuples costs more
     above = depth + 1
     length[above] = length[depth] + lengths[unit]
     for total in range(totals.shape[1]):
@@ -390,7 +389,7 @@ def push(depth: int, unit: int, lengths: Any, mask: Any, mass: Any, start: Any, 
 
 @njit(cache=True)
 def _make_shorts(halves: Any, max_length: int) -> Any:
-    """Make all fitting sets of the short half, depth-first, and sort them by length if a table can."""
+    """Return the arrays of `Shorts` for all fitting sets of the short half; unsorted if there are too many lengths."""
     _, lengths, unit_mask, mass, start, feature, held, highest = halves.short
     _, _, room, word_total, word_shift, _, field_start, field, level_start, level, slot = halves
     n = len(lengths)
@@ -460,16 +459,15 @@ def _make_shorts(halves: Any, max_length: int) -> Any:
 DONE, FEASIBLE, TIES, BEST_CHANGED, LISTED, FULL = 0, 1, 2, 3, 4, 5
 _DEPTH, _UNIT, _AT, _END, _HELD, _TOP, _BOTTOM = 6, 7, 8, 9, 10, 11, 12
 _BLOCK: Final = 1024
-_MARGIN: Final = 1e-9
-"""Far above rounding errors of values, and far below most differences of values; exact integers decide."""
+_MARGIN: Final = 1e-9  # Relative margin of candidates, far above rounding errors, and far below most differences.
 
 
 class Stack(NamedTuple):
-    """The set of units on the path through one half, and all its prefixes; copies belong to the last."""
+    """State of the units on the path through the long half, and of all prefixes of the path."""
 
-    copies: IntArray  # (features,)
+    copies: IntArray  # (features,): copies in the whole path.
     # totals, words, length: (units + 1, totals), (units + 1, words), (units + 1,): row d is for the first d units of
-    # the way.
+    # the path.
     totals: IntArray
     words: IntArray
     length: IntArray
@@ -478,8 +476,8 @@ class Stack(NamedTuple):
 class PairWalk(NamedTuple):
     """The data of a walk, its position, and the best selection so far.
 
-    `listed`: rows of ties: the number of long units, the units, the mask of the short ones. `found`: for values that 64
-    bits cannot compare, the totals of each row of `listed`, which are candidates.
+    `listed`: a row for each tie: the number of long units, the units, the mask of the short ones. `found`: if 64 bits
+    cannot compare values, the totals of each row of `listed`, which holds candidates then.
     """
 
     rules: IntArray
@@ -500,11 +498,11 @@ _LOW, _HIGH, _COMBINATION, _EXACT = 0, 1, 2, 3
 
 
 def start_pairs(instance: Coverage, halves: Halves, combination: int, *, exact: bool, rows: int) -> PairWalk:
-    """Return a walk before the first selection; the empty one is not counted, but must be exceeded.
+    """Return a walk before its first selection; the empty selection is not counted, but its value must be exceeded.
 
     `combination`: `INTEGER`, or one of `optsum.coverage.state.KINDS`. `exact`: whether every product of a comparison
-    fits 64 bits. Otherwise selections that may be best are listed with their totals, and the walk stops (`FULL`) if
-    there is no room for more. `rows`: number of ties, or candidates, to list.
+    fits into 64 bits. Otherwise selections that may be best are listed with their totals, and the walk stops (`FULL`)
+    if there is no room for more. `rows`: largest number of ties, or candidates, to list.
     """
     totals, n = len(instance.constants), len(halves.long.units)
     walk = PairWalk(
@@ -587,7 +585,7 @@ def _integers(row: Any, base: int, own: Any, mine: Any, depth: int, others: Any,
 @stands_for(_integers)
 def _integers_at_once(row: Any, base: int, own: Any, mine: Any, depth: int, others: Any, shift: Any, words: int,
                       first: int, size: int) -> Any:  # fmt: skip
-    """Evaluate by numpy, which visits millions of selections before anything is compiled."""
+    """Evaluate a block by numpy, in place of `_integers` before it is compiled: millions of selections a second."""
     here = slice(first, first + size)
     sums = row[0, :size]
     np.add(own[0, here], base, out=sums)
@@ -616,7 +614,7 @@ def _values(block: Any, values: Any, combination: int, weights: Any, base: Any, 
 
 @njit(cache=True)
 def _hold(walk: Any, masks: Any, first: int, size: int) -> Any:
-    """Compare evaluated selections that may be best with the best one."""
+    """Compare a block of evaluated selections with the best one; return how many, fewer if the list is full."""
     rules, _, weights, _, path, best, scalars, floats, listed, found, block, values = walk
     combination = rules[_COMBINATION]
     for place in range(size):
@@ -655,7 +653,7 @@ def _first_at_least(lengths: Any, least: int) -> Any:
 
 @njit(cache=True)
 def _stretch(lengths: Any, begin: Any, low: int, high: int) -> Any:
-    """Return where the sets of the short half with a length within `low` and `high` begin and end."""
+    """Return the first and the end of the range of sets of the short half whose length is from `low` to `high`."""
     longest = lengths[-1]
     if low > longest:
         return len(lengths), len(lengths)
@@ -666,7 +664,7 @@ def _stretch(lengths: Any, begin: Any, low: int, high: int) -> Any:
 
 @njit(cache=True)
 def _first_stretch(shorts: Any, walk: Any) -> None:
-    """Start with the empty set of the long half; the empty selection is not counted, but must be exceeded."""
+    """Start with the empty set of the long half, without counting the empty selection, whose value must be exceeded."""
     scalars = walk.scalars
     scalars[_AT], scalars[_END] = _stretch(shorts.length, shorts.begin, walk.rules[_LOW], walk.rules[_HIGH])
     if walk.rules[_LOW] > 0:
@@ -720,7 +718,7 @@ def advance_pairs(halves: Any, shorts: Any, walk: Any, visits: int, steps: int) 
             if scalars[FULL]:
                 break
             continue
-        # Units are sorted by length: where one does not fit, none after it does.
+        # Units are sorted by length: if one does not fit, no later one does.
         if unit < n and length[depth] + lengths[unit] <= high and length[depth] + rest[unit] >= least:
             push(depth, unit, lengths, unit_mask, mass, start, feature, held, highest,
                   copies, totals, words, length, word_total, word_shift,

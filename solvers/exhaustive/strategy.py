@@ -2,9 +2,9 @@
 
 Three walks through all selections have one interface:
 
-* `Pairs`: sets of long units times sets of short ones, for extracts: hundreds of millions of selections a second;
-* `Flips`: unit by unit, for everything else in the normal form that fits into 64 bits;
-* `OneByOne`: the problem's own `evaluate` for each, for all others.
+* `Pairs` combines sets of long units and sets of short ones, for extracts: hundreds of millions of selections a second;
+* `Flips` adds and removes single units, for all other instances in the normal form that fit into 64 bits;
+* `OneByOne` calls the problem's own `evaluate` for each selection, for all other problems.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Walker(ABC):
 
     expected: float  # Approximate number of selections to visit; an upper limit for instances with parents.
     rate: float  # Approximate number of selections per second, until it is measured.
-    stride: int  # How many to visit at first between two looks at the limits.
+    stride: int  # Number of selections that are visited at first between two checks of the limits.
     visited = 0
     feasible = 0
     ties = 0
@@ -64,15 +64,15 @@ class Walker(ABC):
 
     @abstractmethod
     def advance(self, visits: int) -> Selection | None:
-        """Visit up to `visits` more selections; return the best one if it is new."""
+        """Visit up to `visits` more selections; return the best one so far if it is among them."""
 
     @abstractmethod
     def listed(self) -> list[list[int]]:
-        """Return ties, as many as there are rows for them."""
+        """Return selections with the best value so far, at most as many as there are rows for them."""
 
 
 def walker_of(problem: Problem, coverage: Coverage | None, see: Callable[[Selection], Evaluation], rows: int) -> Walker:
-    """Return the quickest walk for a problem. `coverage`: the problem in the normal form, if it has one."""
+    """Return the quickest walk; `coverage`: the problem in the normal form, if it has one; `rows`: ties to list."""
     if coverage is not None:
         if (halves := _halves(coverage)) is not None:
             return Pairs(coverage, halves, rows)
@@ -91,13 +91,13 @@ def prepare() -> None:
 
 
 def _halves(coverage: Coverage) -> Halves | None:
-    """Return the two halves of the quick walk, if every total fits into 64 bits, and every value into a float."""
+    """Return the halves for `Pairs`; None if it cannot search such instances, or numbers are too large for it."""
     if coverage.goal is not Sense.MAXIMIZE or not coverage.singletons or coverage.rows or coverage.ceilings:
         return None
     full = coverage.level[coverage.level_start[1:] - 1].astype(np.float64)
     reach = np.abs(coverage.constants).astype(np.float64) + coverage.mass.sum(axis=1, dtype=np.float64)
     reach += np.bincount(coverage.slot, weights=full, minlength=len(reach))
-    # A sum over the two halves may count twice what neither half has enough of.
+    # The sum of both halves may count the gain of a feature twice before common bits are subtracted.
     totals = reach[:1] if coverage.constant_denominator else reach
     if 2 * float(totals.max()) >= _SAFE or max(coverage.weights) > LARGEST:
         return None
@@ -109,10 +109,10 @@ def _halves(coverage: Coverage) -> Halves | None:
 
 
 class Pairs(Walker):
-    """Sets of the long half times sets of the short half.
+    """The walk that combines each set of the long half with each fitting set of the short half.
 
-    If products of comparisons do not fit 64 bits, the kernel picks candidates in floating point, with a wide margin,
-    and exact fractions decide.
+    If products of comparisons do not fit into 64 bits, the kernel picks candidates in floating point, with a wide
+    margin, and exact fractions decide.
     """
 
     rate = 2e8
@@ -191,7 +191,7 @@ class FlipWalk(NamedTuple):
 
 @njit(cache=True)
 def advance(arrays: Any, walk: Any, visits: int) -> None:
-    """Visit up to `visits` more selections; no branch is entered that ends below the minimum length."""
+    """Visit up to `visits` more selections, without branches in which no selection reaches the minimum length."""
     state, path, scalars = walk.state, walk.path, walk.scalars
     n = len(arrays.lengths)
     depth, unit = scalars[_DEPTH], scalars[_UNIT]
@@ -247,7 +247,7 @@ def advance(arrays: Any, walk: Any, visits: int) -> None:
 
 
 class Flips(Walker):
-    """The walk unit by unit, in ascending order of their numbers."""
+    """The depth-first walk that adds or removes one unit at a time, in ascending order of their numbers."""
 
     rate = 3e6
     stride = 1 << 13
@@ -276,7 +276,7 @@ class Flips(Walker):
 
 
 class OneByOne(Walker):
-    """The walk that evaluates each selection by the problem itself: exact for all numbers, and slow."""
+    """The walk that calls the problem's `evaluate` for each selection: exact for all numbers, but slow."""
 
     rate = 2e4
     stride = 1
@@ -294,7 +294,7 @@ class OneByOne(Walker):
         self.expected = visits_of(problem if coverage is None else coverage)
 
     def advance(self, visits: int) -> Selection | None:
-        """Visit; see `Walker.advance`. Better selections are reported by `see`."""
+        """Visit up to `visits` more selections; return None, because `see` records better ones."""
         better = self._problem.sense.better
         for _ in range(visits):
             selection = next(self._selections, None)
@@ -318,7 +318,7 @@ class OneByOne(Walker):
 
 
 def seconds_of(problem: Problem, worth: float) -> float:
-    """Estimate the seconds for all selections of a problem; only a lower limit if they exceed `worth`."""
+    """Estimate the seconds of a visit of all selections; a result above `worth` is only a lower limit."""
     coverage = problem.coverage.merged if problem.can(Capability.COVERAGE) else None
     kinds = (OneByOne,) if coverage is None else (Flips, Pairs)
     slowest, quickest = kinds[0].rate, kinds[-1].rate
@@ -340,7 +340,7 @@ def visits_of(instance: Problem | Coverage, enough: float = inf) -> float:
     if not isinstance(instance, Coverage):
         return estimate_feasible(instance.lengths, instance.min_length, instance.max_length, enough)
     visits = estimate_feasible(instance.lengths.tolist(), instance.min_length, instance.max_length, enough)
-    ways = [1.0] * (instance.size + 1)  # the last: of the units without a parent
+    ways = [1.0] * (instance.size + 1)  # the last entry is for units without a parent
     for unit, parent in reversed(list(enumerate(instance.parents.tolist()))):
         ways[parent] *= 1 + ways[unit]
     return min(visits, ways[-1]) if len(instance.parents) else visits
@@ -355,7 +355,7 @@ def within_limits(problem: Problem, coverage: Coverage | None) -> Iterator[Selec
     chosen: set[int] = set()
     length, unit = 0, 0
     while True:
-        # Nothing is chosen from `unit` on: is there a selection of later units that brings the length within?
+        # Can units from `unit` on, of which none is chosen yet, bring the length within the limits?
         if unit < problem.size and possible(unit, length):
             if parents[unit] in chosen or parents[unit] < 0:
                 path.append(unit)
@@ -374,15 +374,15 @@ def within_limits(problem: Problem, coverage: Coverage | None) -> Iterator[Selec
 
 
 def size_of_best(instance: Coverage) -> tuple[int, int]:
-    """Estimate how many units maximize one ratio, and how many of such units fit.
+    """Estimate how many units maximize one ratio, and how many units with the largest ratios of their own fit.
 
-    The estimate takes the densest units as if they shared nothing, which needs only one sort; a greedy selection
-    examines all units for each one that it takes.
+    The estimate takes units by their own ratios, as if they shared no features, which needs only one sort; a greedy
+    selection examines all units for each one that it takes.
     """
     top, bottom = gains_alone(instance, 0), gains_alone(instance, 1)
     order = np.argsort(-top / np.maximum(bottom, 1), kind="stable")
     full = instance.level[instance.level_start[1:] - 1][instance.slot == 0]
-    most = int(instance.mass[0].sum() + full.sum())  # that the first numerator can gain
+    most = int(instance.mass[0].sum() + full.sum())  # the largest gain of the first numerator
     tops = np.minimum(np.cumsum(top[order]), most) + instance.constants[0]
     bottoms = np.cumsum(bottom[order]) + instance.constants[1]
     fitting = int((np.cumsum(instance.lengths[order]) <= instance.max_length).sum())
@@ -392,11 +392,11 @@ def size_of_best(instance: Coverage) -> tuple[int, int]:
 _ONE_RATIO_S: Final = 5e-4
 _SEVERAL_S: Final = 0.025
 _ANY_S: Final = 0.01
-"""Longest visit (s): for one ratio, for several, and for problems outside the normal form."""
+"""Longest visit (s) of few selections: for one ratio, for several, and for problems outside the normal form."""
 
 
 def is_few(problem: Problem) -> bool:
-    """Return whether a visit of all selections is worth its time, by their number."""
+    """Return whether a problem has so few selections that visiting all of them is quicker than another search."""
     worth = _ANY_S
     if problem.can(Capability.COVERAGE):
         instance = problem.coverage
@@ -418,7 +418,10 @@ def evaluated_near(
     search: Callable[[Run], None] | None = None,
     visit: Visit | None = None,
 ) -> Optima:
-    """Return all near-optimal selections, after a search for the optimum; `visit`: yields them, or all that fit."""
+    """Return all near-optimal selections of a problem by evaluation.
+
+    `search`: finds an optimum first, if given. `visit`: yields the selections to evaluate, by default all that fit.
+    """
     run = Run(problem, limits, on_progress=lambda _: None if should_stop is None else not should_stop())
     near = _Near(problem, nearness)
     reason = "completed"
@@ -450,12 +453,12 @@ def _visit_all(run: Run, is_out_of_reach: Callable[[Key], bool]) -> Iterator[tup
     del is_out_of_reach
     coverage = run.problem.coverage if run.problem.can(Capability.COVERAGE) else None
     for selection in chain([()], within_limits(run.problem, coverage)):
-        run.check()  # a user's own metric may take seconds each time
+        run.check()  # after each one, because a user's own metric may take seconds
         yield selection, run.see(selection)
 
 
 class _Near:
-    """Selections near the best so far; the threshold only gets stricter, so that a dropped one never returns."""
+    """Selections near the best one so far; the threshold only gets stricter, so that dropped ones are not needed."""
 
     def __init__(self, problem: Problem, nearness: Nearness) -> None:
         coverage = problem.coverage if problem.can(Capability.COVERAGE) else None
@@ -481,7 +484,7 @@ class _Near:
         return len(self._kept) < _KEPT
 
     def reached(self, *, unproven: bool) -> tuple[list[Selection], Fraction | None]:
-        """Return the near-optimal selections and the threshold; if it is not known, only the best and None."""
+        """Return the near-optimal selections and the threshold; the best one and None if the threshold is unknown."""
         if not self._kept:
             return [], None
         if unproven and not self._nearness.known:
@@ -510,7 +513,7 @@ _UNITS: Final = ((60.0, 1.0, "s"), (3600.0, 60.0, "min"), (86400.0, 3600.0, "h")
 
 
 class TimeEstimate:
-    """Duration of an exhaustive search: first from a typical rate, then from the measured one."""
+    """Estimate of the duration of an exhaustive search, first from a typical rate, then from the measured one."""
 
     def __init__(self, selections: float, rate: float) -> None:
         self.selections = selections
@@ -518,7 +521,7 @@ class TimeEstimate:
         self._said = False
 
     def update(self, visited: int, elapsed: float, limit_s: float | None) -> str | None:
-        """Record the progress; return a message, once, if it will take long."""
+        """Estimate again from the progress; return a message, only once, if the search will take long."""
         if self._said or elapsed < _MEASURED_S or not visited:
             return None
         self._said = True
@@ -551,9 +554,9 @@ def duration(seconds: float) -> str:
 
 
 def found_by(run: Run, sets: Iterable[Sequence[int]], reason: str, *, proven: bool) -> Optima:
-    """Return sets with the best value of a run, which is also their bound if it is proven.
+    """Return sets as the optima of a run, with its best value, which is also the bound if it is proven.
 
-    Otherwise the bound is the problem's. Without a selection there is no bound, so that it is not taken for a proof.
+    Otherwise the bound is the bound of the run. Without a selection there is none, because it would look like a proof.
     """
     problem, found = run.problem, run.evaluation
     value: int | Fraction = 0 if found is None else worth(problem, found.key)
@@ -580,7 +583,7 @@ def worth(problem: Problem, key: Key) -> int | Fraction:
 
 _ROWS: Final = 1000  # Number of ties that the first walk of an enumeration lists; more ties need another walk.
 _LARGEST_LIST: Final = 50_000_000  # Largest number of integers in a list of ties.
-_MOMENTS_S: Final = 0.05  # Expected length of a visit that looks for a good selection first.
+_MOMENTS_S: Final = 0.05  # Expected time (s) of a visit above which it begins with a greedy selection.
 
 
 @dataclass(frozen=True)
@@ -589,17 +592,17 @@ class Exhaustive(Strategy):
 
     Lin & Hovy 2003, section 5: all sentence combinations within a length window. A complete search counts the non-empty
     selections within the limits (the statistic ``feasible``) and the optimal ones among them (``best_selections``).
-    Their number is known beforehand: ``estimate_s`` is the estimated time in seconds. Problems outside the normal form
-    (a user's own metric) are evaluated one selection at a time.
+    The statistic ``estimate_s`` is the estimated time in seconds. Problems outside the normal form (a user's own
+    metric) are evaluated one selection at a time.
     """
 
     name: ClassVar[str] = "exhaustive"
-    about: ClassVar[str] = "every selection within the limits; proves, for small instances"
+    about: ClassVar[str] = "evaluates every selection within the limits; proves the optimum of small instances"
     exact: ClassVar[bool] = True
     enumerates: ClassVar[bool] = True
 
     def prepare(self, problem: Problem | None = None) -> None:
-        """Compile the kernels of both quick walks, because the choice depends on the instance."""
+        """Compile the kernels of `Pairs` and `Flips`, because the instance decides which of them is used."""
         if problem is None or problem.can(Capability.COVERAGE):
             prepare()
 
@@ -608,7 +611,7 @@ class Exhaustive(Strategy):
         self._walk(run, rows=0)
 
     def enumerate(self, problem: Problem, limits: Limits, should_stop: Callable[[], bool] | None = None) -> Optima:
-        """Visit every selection, and once more to list ties with the best if there are many."""
+        """Visit every selection, and all of them a second time if there are too many ties to list at first."""
         run = Run(problem, limits, on_progress=lambda _: None if should_stop is None else not should_stop())
         reason, sets, with_empty = "completed", [], False
         try:
@@ -651,7 +654,7 @@ class Exhaustive(Strategy):
         go = in_strides(walker.stride)
         estimate = TimeEstimate(walker.expected, walker.rate)
         most = run.limits.evaluations
-        # By what is expected, not by the clock, so that a repeated search evaluates as much.
+        # Decided by the expected number, not by the clock, so that a repeated search evaluates as many selections.
         if walker.expected > _MOMENTS_S * walker.rate or (most is not None and most < walker.expected):
             run.begin()
         try:
@@ -659,7 +662,7 @@ class Exhaustive(Strategy):
                 run.check()
                 visited = walker.visited
                 found = go(walker.advance, most and most - run.evaluations)
-                # What is reported is counted there; the sum must not depend on how often this loop is run.
+                # `run.see` counts the reported selection, so it is left out here.
                 run.count(evaluations=walker.visited - visited - (walker.visited > visited and found is not None))
                 if found is not None:
                     run.see(found)

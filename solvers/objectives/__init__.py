@@ -1,1 +1,1 @@
-"""Objectives as programs of the engine: recall, one ratio, sums of ratios, near-optimal sets, many lengths."""
+"""Searches for each kind of objective, mostly by programs of the engine: minimum covers, one ratio, means of ratios."""

@@ -1,11 +1,11 @@
-r"""Branch and bound for minimum covers: one proven (`solve_cover`), or all, counted exactly (`enumerate_covers`).
+r"""Branch and bound for minimum covers, for one with a proof (`solve_cover`) or all of them (`enumerate_covers`).
 
 Hirao et al. 2004 (TSC3), section 3.1.1, asks for the smallest set of source sentences from which an abstract can be
-made, as a constraint satisfaction problem, without a method. Here it is
+made, as a constraint satisfaction problem, without a method. Here the problem is
 
 1. reduced by rules that lose no minimum cover (`reduced`), and split into independent parts;
-2. bounded by shares of the lengths, the duals of a relaxation, in integers (`Shares`); what the bound alone
-   decides within the length allowed is fixed;
+2. bounded by shares of the lengths, the duals of a relaxation, in integers (`Shares`); units that the bound decides
+   within the allowed length are fixed;
 3. branched on: a unit is chosen, or ruled out.
 
 The covers reachable from a state do not depend on its history, so each state is solved once, and its minimum covers
@@ -17,8 +17,8 @@ all minimum covers, and nothing longer was examined.
 **Rules.** Only rules that lose no minimum cover are used, because ties are counted:
 
 * a unit that all alternatives of a clause share is in every cover;
-* an alternative that contains another of its clause adds nothing;
-* a clause is implied by another if each alternative of that one contains one of its own;
+* an alternative that contains another one of its clause is removed;
+* a clause is implied by another clause, and removed, if each alternative of the other contains one of its own;
 * clauses without common units are separate problems.
 
 **Bound.** Let each clause i get a share :math:`s_{iu} \ge 0` of the length of unit u, so that the shares of a unit add
@@ -26,8 +26,8 @@ up to at most its length :math:`c_u`. Every cover X contains an alternative :mat
 
 .. math:: \sum_{u \in X} c_u \ge \sum_i \sum_{u \in A_i} s_{iu} \ge \sum_i \min_{A \in i} \sum_{u \in A} s_{iu}.
 
-The best shares are duals of the relaxed program (`optsum.program.model`): that of clause i's row for unit u. They are
-floats; rounded to multiples of 1/65536 within the lengths, they give a bound in integers, which errors of floating
+The best share of clause i for unit u is the dual of their row in the relaxed program (`optsum.program.model`). Duals
+are floats; rounded to multiples of 1/65536 within the lengths, they give a bound in integers, which errors of floating
 point can weaken, but never make invalid.
 """
 
@@ -67,7 +67,7 @@ from optsum.system.clock import NEVER, Deadline, Limits, Stopped, Termination
 
 from ..engine.driver import Budget
 
-_QUADRATIC = 600  # Number of alternatives up to which clauses are compared pair by pair.
+_QUADRATIC = 600  # Largest number of alternatives for which clauses are compared pair by pair.
 
 
 def take(clauses: Iterable[Sequence[Bits]], units: Bits) -> list[Clause]:
@@ -91,7 +91,7 @@ def _minimal(touched: list[Bits], others: list[Bits]) -> Clause:
 
 
 def reduced(clauses: Iterable[Sequence[Bits]]) -> tuple[Bits, Clauses]:
-    """Apply the rules until none has an effect."""
+    """Return the units of every cover, and the remaining clauses after applying the rules until none has an effect."""
     left = [tuple(clause) for clause in clauses]
     forced = 0
     while shared := support([(reduce(and_, clause),) for clause in left]):
@@ -106,7 +106,7 @@ def reduced(clauses: Iterable[Sequence[Bits]]) -> tuple[Bits, Clauses]:
 def _not_implied(clauses: list[Clause]) -> list[Clause]:
     units = [support([clause]) for clause in clauses]
     kept: list[int] = []
-    # Fewest alternatives first: these imply others. Of two that imply each other the first stays.
+    # Clauses with few alternatives come first, because they imply others. Of equivalent clauses the first is kept.
     for index in sorted(range(len(clauses)), key=lambda index: (len(clauses[index]), clauses[index])):
         if not any(units[other] & units[index] and _implies(clauses[other], clauses[index]) for other in kept):
             kept.append(index)
@@ -139,22 +139,22 @@ def parts(clauses: Clauses) -> list[Clauses]:
 
 
 class Families(DiagramNodes):
-    """Families of covers under construction; a family is the number of its node."""
+    """Families of covers under construction; a family is represented by the number of its node."""
 
     def add(self, units: Iterable[int], family: int, *, every_subset: bool = False) -> int:
-        """Add the units, or every subset of them, to every set of a family."""
+        """Return the family with the units, or every subset of them, added to each set."""
         for unit in units if family != EMPTY_FAMILY else ():
             family = self.node(unit, family if every_subset else EMPTY_FAMILY, family)
         return family
 
     def product(self, left: int, right: int) -> int:
-        """Return the unions of sets of two families without common units."""
+        """Return the family of all unions of a set of each of two families, which have no common units."""
         if left == EMPTY_FAMILY or right == EMPTY_FAMILY:
             return EMPTY_FAMILY
         return left if right == EMPTY_SET else self._rebuilt(left, right, self.node)
 
     def spread(self, family: int, classes: Mapping[int, Sequence[int]]) -> int:
-        """Replace units by their classes: each set with a unit becomes a set with each unit of its class."""
+        """Return the family in which each set with a unit is replaced by a set with each unit of its class."""
 
         def node(unit: int, lacking: int, having: int) -> int:
             for twin in classes.get(unit, (unit,)):
@@ -183,18 +183,17 @@ class Families(DiagramNodes):
         return moved[diagram.root]
 
 
-_SMALL: Final = 10_000
-"""Limit of entries of a linear program that is solved in this thread, in less than a tenth of a second."""
+_SMALL: Final = 10_000  # Largest number of entries of a linear program that is solved in this thread, within 0.1 s.
 
 
 class Fixed(NamedTuple):
-    """Facts that hold for every cover within a length limit."""
+    """Facts about all covers within a length limit."""
 
-    # inside, outside: units that each of them holds, and units that none holds.
+    # inside, outside: units in all of these covers, and units in none of them.
     inside: Bits
     outside: Bits
-    clauses: Clauses  # Less the alternatives that none holds.
-    cut: int  # Lower bound of the covers for which one of these does not hold.
+    clauses: Clauses  # The clauses without alternatives that none of these covers contains.
+    cut: int  # Lower bound of the lengths of covers that violate one of these facts.
 
 
 @dataclass(frozen=True)
@@ -208,7 +207,7 @@ class Shares:
 
     @cached_property
     def sums(self) -> list[list[int]]:
-        """For each alternative of each clause, the summed shares of its units' lengths in this clause."""
+        """For each alternative of each clause, the sum of the shares of its units in this clause."""
         return [
             [sum([share[unit] for unit in members(alternative)]) for alternative in clause]
             for clause, share in zip(self.clauses, self.share, strict=True)
@@ -225,7 +224,7 @@ class Shares:
 
     def fixed(self, limit: int) -> Fixed:
         slack = limit * SCALE - self.total
-        # What is added to the bound if a unit is ruled out, and if it is chosen.
+        # Increase of the bound if a unit is ruled out, and if it is chosen.
         dearer_without: dict[int, int] = {}
         dearer_with: dict[int, int] = {}
         left = []
@@ -278,11 +277,11 @@ class Relaxer:
             self._highs = new_highs()
             self._highs.setOptionValue("presolve", "off")
         self._highs.clearModel()
-        # An upper limit of 1 holds by itself; as a limit it would take a part of the duals.
+        # Columns never exceed 1 in an optimum; an explicit upper limit of 1 would take a part of the duals.
         pass_model(self._highs, replace(program, upper=2 * program.upper), relaxed=True)
         ended = run(self._highs, self._deadline, apart=len(program.row_column) > _SMALL)
         self.solved += 1
-        if not ended:  # it must not be asked anything
+        if not ended:  # HiGHS is still running, and must be left alone
             self._highs = None
         left = {unit: SCALE * self._lengths[unit] for unit in units}
         if not ended or self._highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
@@ -300,7 +299,7 @@ class Relaxer:
         return Shares(clauses, self._lengths, share, dict(zip(units, values, strict=False)))
 
 
-_SHARES_KEPT = 1000  # Shares are asked for twice, soon after one another.
+_SHARES_KEPT = 1000  # Largest number of shares that are kept, because they are soon needed a second time.
 
 
 def minimum_covers(
@@ -334,7 +333,7 @@ def minimum_covers(
 
 
 class CoverSearch:
-    """One search; see the module's text."""
+    """A search for one minimum cover, or all, of clauses with units of given lengths (see the module)."""
 
     def __init__(
         self,
@@ -351,8 +350,8 @@ class CoverSearch:
         self._every = every
         self._on_node = on_node
         self._weightless = sum([1 << unit for unit, length in enumerate(lengths) if length == 0])
-        self._solved: dict[Clauses, tuple[int, int]] = {}  # length and family of its minimum covers
-        self._bounds: dict[Clauses, int] = {}  # proven lower bound of what was not solved
+        self._solved: dict[Clauses, tuple[int, int]] = {}  # length and family of the minimum covers of clauses
+        self._bounds: dict[Clauses, int] = {}  # lower bound of the covers of clauses that are not solved
         self._shares: dict[Clauses, Shares] = {}
 
     def run(self, state: Clauses, on_bound: Callable[[int], object] | None = None) -> tuple[int, int]:
@@ -372,10 +371,10 @@ class CoverSearch:
         return sum([self._lengths[unit] for unit in members(units)])
 
     def _within(self, state: Sequence[Clause], allowed: int, undecided: Bits) -> tuple[int, int]:
-        """Return the minimum and its covers if it is at most `allowed`; else a bound above `allowed`, and no family.
+        """Return the minimum length and the minimum covers; a bound and no family if more than `allowed` is needed.
 
-        Covers consist of `undecided` units. Units outside the clauses matter only if they have no length: they may be
-        in a minimum cover without effect.
+        Covers consist of `undecided` units. Units outside the clauses matter only if they have no length, because any
+        of them may be added to a minimum cover.
         """
         if not all(state):
             return sys.maxsize, EMPTY_FAMILY
@@ -440,7 +439,7 @@ class CoverSearch:
         return length, family if length <= allowed else EMPTY_FAMILY
 
     def _branch(self, group: Clauses, allowed: int) -> tuple[int, int]:
-        """Fix the units that the bound decides, or branch on a unit."""
+        """Return the result of `_within` after fixing the units that the bound decides, or branching on a unit."""
         shares = self._relax(group)
         units = support(group)
         fixed = shares.fixed(allowed)
@@ -479,11 +478,11 @@ def _branching_unit(group: Clauses, shares: Shares) -> int:
     return max(parted or count, key=lambda unit: (count[unit], -unit))
 
 
-_OFTEN: Final = 1000  # Alternatives between two questions whether to go on.
+_OFTEN: Final = 1000  # Number of alternatives between two checks of the limits.
 
 
 def solve_cover(run: Run) -> None:
-    """Search a run whose problem is a cover; the run learns covers, bounds, nodes and the proof."""
+    """Find and prove a minimum cover for a run, which records covers, bounds and nodes."""
     coverage = run.problem.coverage
 
     def on_node() -> None:
@@ -514,7 +513,7 @@ def enumerate_covers(
     """
     limits = limits or Limits()
     budget = Budget(limits, Deadline(limits.time_s, should_stop))
-    # Some time for a first cover, however short the limit is.
+    # A first cover gets some time, however short the limit is.
     first = limits.building().check
     known: list[tuple[int, ...]] = []
     value = bound = 0
@@ -539,7 +538,7 @@ def enumerate_covers(
         best = quick_cover(clauses, coverage.lengths.tolist(), first)
         known, value = [tuple(members(best))], sum(int(coverage.lengths[unit]) for unit in members(best))
         if budget.deadline.limited or limits.nodes is not None or not every:
-            found = search(every=False)  # something to fall back on if the time does not suffice for all
+            found = search(every=False)  # the result if the time does not suffice for all covers
             known, value = [next(iter(found))], int(found.value)
             on_bound(value)
         found = found if not every else search()
@@ -568,7 +567,7 @@ def quick_cover(clauses: Clauses, lengths: list[int], check: Callable[[], object
     while queue:
         length, entry = heappop(queue)
         index, alternative = alternatives[entry]
-        if covered[index] or length != added[entry]:  # it was counted again since
+        if covered[index] or length != added[entry]:  # an outdated entry
             continue
         covered[index] = True
         check()

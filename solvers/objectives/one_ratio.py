@@ -1,13 +1,13 @@
-r"""Values of one ratio: recall, ratios whose denominator varies, and the common subsequence with one whole text.
+r"""Searches of values with one ratio: recall, varying denominators, and common subsequences with one whole reference.
 
-Recall is one program. If the denominator varies (precision, F1), the engine searches a selection with ``q T - p D > 0``
-for the incumbent's ratio p / q (Dinkelbach 1967). If there is none, the incumbent is optimal, and another enumeration
-gives all optima, the selections with ``q T - p D >= 0``, as one diagram.
+Recall is one program. If the denominator varies (precision, F1), the engine searches for a selection with ``q T - p D >
+0``, where p / q is the incumbent's ratio (Dinkelbach 1967). If there is none, the incumbent is optimal, and another
+enumeration gives all optima, the selections with ``q T - p D >= 0``, as one diagram.
 
 The longest common subsequence of one whole reference R and units in document order is found in polynomial time: it is
-the largest sum over units and their pieces, for all cuts of R into consecutive pieces. So a table over the units from i
-on, the rest of R from p on and the remaining length has the best value of ``q T - p D``, computed from the last unit to
-the first,
+the largest sum of gains if R is cut into consecutive pieces, one for each unit. A table holds the best value of ``q T -
+p D`` that the units from i on can add with the rest of R from p on and the remaining length l, computed from the last
+unit to the first,
 
 .. math:: h_i(p, l) = \max\bigl(h_{i+1}(p, l), \max_{e \ge b \ge p} g_i(b, e) + h_{i+1}(e, l - c_i) - d_i\bigr),
 
@@ -62,7 +62,7 @@ from ..engine.search import total_of
 
 def recall_program(coverage: Coverage) -> Program:
     if not coverage.constant_denominator:
-        raise UnsupportedError("Only recall is searched here; use the strategy branch-and-bound for the rest.")
+        raise UnsupportedError("This search supports only recall: use the strategy branch-and-bound.")
     return program_of(coverage, (1, 0))
 
 
@@ -76,9 +76,10 @@ def solve_recall(
     start: tuple[int, ...] | None = None,
     effort: Effort = DEFAULT,
 ) -> Optima:
-    """Find one optimum of recall, or all; raise `Stopped` at a limit before anything is known.
+    """Find one optimum of recall, or all (`every`).
 
-    `deadline`: instead of the time limit. Others: as for `Driver.optima`.
+    `deadline`: replaces the time limit. `at_most`, `start`: as for `Driver.optima`. If a limit is reached before
+    anything is known, `Stopped` is raised for one optimum, and an empty result is returned for all.
     """
     try:
         engine = Driver(recall_program(coverage), limits or Limits(), deadline, effort, one=not every)
@@ -90,12 +91,12 @@ def solve_recall(
 
 
 def none_found(coverage: Coverage, stopped: Stopped) -> Optima:
-    """Return the answer of a search that was stopped before anything was known."""
+    """Return the result of a search that was stopped before it knew a selection: the trivial bound, and no set."""
     most = Fraction(reaches(coverage)[0], int(coverage.constants[1]))
     return Optima(Diagram.of_sets([]), 0, most, complete=False, termination=stopped.termination.value)
 
 
-_LEAST: Final = 8  # Units of a part; smaller ones are searched together.
+_LEAST: Final = 8  # Least number of units of a part; smaller parts are joined.
 
 
 def solve_by_parts(
@@ -107,9 +108,9 @@ def solve_by_parts(
     at_most: Fraction | None = None,
     start: tuple[int, ...] | None = None,
 ) -> Optima:
-    """Search like `solve_recall`, part by part if there are parts without common features or rows.
+    """Search like `solve_recall`, but one part after another if there are parts without common features or rows.
 
-    An optimum combines one optimum of each part, all optima are all combinations, and bounds add up; without the split,
+    An optimum combines one optimum of each part, all optima are all combinations, and bounds add up. Without the split,
     one part would be searched again for each selection of another.
     """
     parts = parts_of(coverage) if limits.nodes is None and limits.gap is None and limits.target is None else []
@@ -121,16 +122,16 @@ def solve_by_parts(
         own = None if start is None else tuple(place for place, unit in enumerate(units) if unit in start)
         part = solve_recall(_part(coverage, units, first=not number), limits, time, every=every, start=own)
         found.append(part)
-        if part.complete and not part:  # no selection keeps its rows
+        if part.complete and not part:  # no selection satisfies its rows
             return part
     value = sum(Fraction(part.value) for part in found) if all(found) else Fraction(0)
     diagram = Diagram.of_sets([()])
     for units, part in zip(parts, found, strict=True):
         diagram = _times(part.diagram, units, diagram)
     bound = sum(Fraction(part.bound or 0) for part in found)
-    if not all(found):  # a bound must not look like the proof that there is nothing
+    if not all(found):  # a bound of 0 would look like a proof that there is no selection
         bound = max(bound, Fraction(1, int(coverage.constants[1])))
-    if value != bound:  # then only one set is known to be good
+    if value != bound:  # the sets are not proven optimal, and one good set suffices
         diagram = Diagram.of_sets(islice(diagram, 1))
     ended = next((part for part in found if not part.complete), found[0])
     statistics = _summed([part.statistics for part in found])
@@ -145,7 +146,7 @@ def solve_by_parts(
 
 
 def parts_of(coverage: Coverage) -> list[list[int]]:
-    """Return the sorted units of each part; none if a length limit, or a rare tie, may link them.
+    """Return the sorted units of each part; an empty list if lengths, parents, joints or ceilings may link units.
 
     Examples
     --------
@@ -176,7 +177,7 @@ def parts_of(coverage: Coverage) -> list[list[int]]:
 
 
 def _part(coverage: Coverage, units: Sequence[int], *, first: bool) -> Coverage:
-    """Return the instance of some units; constants are counted in the first."""
+    """Return the instance of some units; only the first part gets the constant of the numerator."""
     place = {unit: number for number, unit in enumerate(units)}
     held = [range(coverage.unit_start[unit], coverage.unit_start[unit + 1]) for unit in units]
     features = sorted({int(coverage.unit_feature[entry]) for entries in held for entry in entries})
@@ -222,15 +223,15 @@ def _summed(statistics: Sequence[Any]) -> dict[str, Any]:
     return found
 
 
-_BY_LENGTH: Final = 2_000_000  # Lengths times units up to which bounds are kept for every length.
+_BY_LENGTH: Final = 2_000_000  # Largest number of lengths times units for which bounds are kept for every length.
 
 
 class ByLength:
     """Optima of recall at descending maximum lengths.
 
-    Shorter lengths reuse the results of longer ones: the reduced instance, the relaxation, all earlier prices, each of
-    which bounds every length, and all good sets. When a value is proven, the least length with this value is found by
-    bisection.
+    Shorter lengths reuse the results of longer ones: the reduced instance, the relaxation, all good sets, and all
+    earlier prices, because any prices bound every length. When a value is proven, the least length with this value is
+    found by bisection.
     """
 
     def __init__(
@@ -261,12 +262,12 @@ class ByLength:
 
     @classmethod
     def of(cls, coverage: Coverage, lengths: Sequence[int], limits: Limits, deadline: Deadline) -> ByLength | None:
-        """Return the search for lengths up to an instance's maximum; None if it does not fit, or would gain nothing."""
+        """Return the search for lengths up to an instance's maximum; None if the instance does not suit it."""
         program, bottom = recall_program(coverage), int(coverage.constants[1])
         if not program.singletons or program.min_length > 0 or bottom <= 0:
             return None
         core, divisor = core_of(program, deadline)
-        # Where everything fits, the core has no lengths any more.
+        # If everything fits, the lengths of the core are 0.
         if not 0 < core.high < _BY_LENGTH // (core.size + 1):
             return None
         return cls(program, bottom, lengths, limits, deadline, core, divisor)
@@ -276,10 +277,10 @@ class ByLength:
         return len(self._searched)
 
     def learn(self, units: Selection) -> None:
-        """Record a selection wherever it is better than the best known, at its own length or a longer one."""
+        """Record a selection for its own length and all longer ones at which it is better than the best known."""
         core, held = self._core, np.zeros(self._core.size + 1, bool)
         held[self._place[list(units)]] = True
-        held = held[:-1]  # the last place is that of units which no length has room for
+        held = held[:-1]  # the last place is for units that fit no length
         length = int(core.lengths[held].sum())
         value = core.base + int(total_of(held, core.plain))
         if length > core.high or value <= self._value[length]:
@@ -290,9 +291,9 @@ class ByLength:
         self._sets.append(tuple(core.ids[held].tolist()))
 
     def at(self, length: int, at_most: Key | None = None) -> tuple[Key, Selection] | None:
-        """Return the best value at a maximum length and a selection worth it; None if no selection keeps all rows.
+        """Return the best value at a maximum length and a selection with it; None if no selection satisfies all rows.
 
-        No selection of this value fits a smaller one of the requested lengths.
+        The selection fits the least of the requested lengths at which the value is attained, unless a limit is reached.
         """
         self._deadline.check()
         length = min(length, self._core.high)
@@ -315,7 +316,7 @@ class ByLength:
             return None
         try:
             self._shorten(value, length)
-        except Stopped as stop:  # the value is proven all the same
+        except Stopped as stop:  # the value is proven nevertheless
             if stop.termination is Termination.INTERRUPTED:
                 raise
         shortest = self._set[np.searchsorted(self._value, value)]
@@ -344,7 +345,7 @@ class ByLength:
                 self._fall(middle, value - 1)
 
     def _relax(self, length: int) -> None:
-        """Bound every length up to a given one by the prices of its relaxation."""
+        """Bound every length up to `length` by the prices of the relaxation at `length`."""
         core = found = self._core
         if self._session is None and (program := linear_program(core)) is not None:
             self._session = Session()
@@ -373,11 +374,11 @@ class ByLength:
         return np.where(core.lengths <= length, np.int8(FREE), np.int8(DROPPED))
 
 
-_LARGEST = 2**54  # Programs may reach this.
+_LARGEST = 2**54  # Limit of the values of a program.
 
 
 class Incumbent:
-    """The best selection so far; engines' claims are scored again here."""
+    """The best selection so far; selections that engines find are evaluated here again."""
 
     def __init__(self, instance: Coverage, cutoff: Key | None = None) -> None:
         self._instance = instance
@@ -388,11 +389,11 @@ class Incumbent:
 
     @property
     def wanted(self) -> Fraction:
-        """The value that better selections exceed: that of the selection, or of the cutoff if that is larger."""
+        """The value that better selections must exceed: the value of the selection, or the cutoff if it is larger."""
         return max(self.key, self.cutoff)
 
     def see(self, units: Iterable[int]) -> bool:
-        """Take a selection if it is feasible and better; return whether it was taken."""
+        """Record a selection if it is feasible and better; return whether it was recorded."""
         selection = tuple(sorted(units))
         totals, length, violation = score(self._instance, selection)
         if violation:
@@ -404,9 +405,10 @@ class Incumbent:
         return True
 
     def see_first(self, start: Selection | None, deadline: Deadline) -> None:
-        """Take a known selection, or else the greedy one found by the deadline.
+        """Record a known selection or, if there is none, the greedy one that is found by the deadline.
 
-        Both where values do not fit 64 bits: the known one may be that of a slower search, which had no time.
+        If values do not fit into 64 bits, both are tried, because the known selection comes from a slower search, which
+        may have had too little time.
         """
         if start is not None:
             self.see(start)
@@ -414,7 +416,7 @@ class Incumbent:
             self.see(greedy_units(self._instance, deadline))
 
     def see_any(self, budget: Budget) -> None:
-        """Take some selection that keeps all rows, if there are rows and no selection yet."""
+        """Record some selection that satisfies all rows, if there are rows and no selection yet."""
         if self.selection is not None or not self._instance.rows:
             return
         program = program_of(self._instance, [0] * len(self._instance.constants))
@@ -426,9 +428,10 @@ class Incumbent:
     def optima(
         self, tied: Diagram | None, reason: Termination | None, statistics: Mapping[str, Any], *, proven: bool
     ) -> Optima:
-        """Return the result of a search: all or some optima in `tied`; otherwise only this selection.
+        """Return the result of a search: the optima in `tied`, or only this selection if there are none.
 
-        Its value is the compared one, and its bound is None if it is not `proven` optimal.
+        The value is as compared. The bound is None unless the selection is `proven` optimal. `reason`: the limit that
+        was reached, if any.
         """
         if tied is None or not tied.root:
             tied = Diagram.of_sets([] if self.selection is None else [self.selection])
@@ -438,7 +441,7 @@ class Incumbent:
 
 
 def fits(instance: Coverage) -> bool:
-    """Whether the programs for all ratios of selections fit the engine's integers."""
+    """Return whether the programs ``q T - p D`` for the ratios p / q of all selections fit the engine's integers."""
     top, bottom = reaches(instance)
     return 2 * (top + 1) * (bottom + 1) * spread(instance.rows) < _LARGEST
 
@@ -452,7 +455,10 @@ def ratio_program(instance: Coverage, ratio: Fraction) -> Program:
 
 
 def dinkelbach(held: Callable[[], Fraction], beaten: Callable[[Fraction], bool], name: str) -> None:
-    """Search for a larger ratio than the current one, repeatedly, until there is none (Dinkelbach 1967)."""
+    """Call `beaten`, which searches for a ratio above the current one, until there is none (Dinkelbach 1967).
+
+    `held`: returns the current ratio. `name`: the solver's name, for a message.
+    """
     while beaten(ratio := held()):
         if held() <= ratio:
             raise BackendError(f"{name} found no better ratio although its program has one: it would search forever.")
@@ -491,7 +497,7 @@ def solve_ratio(
     try:
         best.see_any(budget)
         dinkelbach(lambda: best.wanted, beaten, "branch-and-bound")
-        if every and best.selection is not None and best.key <= 0:  # whatever is feasible is worth nothing
+        if every and best.selection is not None and best.key <= 0:  # all feasible selections have the value 0
             tied, reason = sets_reaching(program_of(instance, (0, 0)), budget)
     except Stopped as stopped:
         reason = stopped.termination
@@ -499,7 +505,7 @@ def solve_ratio(
 
 
 def servable(instance: Coverage) -> str:
-    """Return why programs cannot search an instance, as the end of a sentence; empty if they can."""
+    """Return why programs cannot search an instance with varying denominators, as the end of a sentence, or ""."""
     for total in range(1, len(instance.constants), 2):
         if int(instance.constants[total]) < 0 and (instance.slot == total).any():
             return "a denominator that begins below 0 counts features, too"
@@ -509,22 +515,24 @@ def servable(instance: Coverage) -> str:
 
 
 def guarded(program: Program, instance: Coverage, totals: Iterable[int], penalty: int) -> Program:
-    """Return a program in which selections with a total below 1 lose at least `penalty`.
+    """Return a program in which selections lose at least `penalty` if one of some totals, denominators, is below 1.
 
-    A ratio over 0 is 0 for any numerator, which a program for a value of the ratio does not express. A guard is a
-    feature of all units that add to the total, with the gains M, M, ... for the first copies, and the same amount
-    subtracted from the base.
+    A ratio with the denominator 0 is 0 for any numerator, which a program ``q T - p D`` does not express. The guard of
+    a total is a feature of all units that add to it, with the gain `penalty` for each of the first copies, and the same
+    amount subtracted from the base.
     """
     for total in totals:
         wanted = 1 - int(instance.constants[total])
         if wanted <= 0:
             continue
         if wanted > 1 and (instance.slot == total).any():
-            raise UnsupportedError(f"The engine cannot keep this instance positive: {servable(instance)}.")
+            raise UnsupportedError(
+                f"branch-and-bound cannot search this problem: {servable(instance)}; use exhaustive."
+            )
         feeds = (instance.slot == total) & (first_gains(instance.level_start, instance.level) > 0)
         unit = np.repeat(np.arange(instance.size), np.diff(instance.unit_start))
         fed = np.bincount(unit[feeds[instance.unit_feature]], minlength=instance.size)
-        # What each unit is certain to add to an empty total: its mass, or 1 for its features.
+        # Amount that each unit adds to the total of the empty selection at least, but at most what is wanted.
         copies = np.minimum(instance.mass[total] + fed, wanted)
         number = len(program.table_start) - 1
         holders = np.flatnonzero(copies)
@@ -539,12 +547,12 @@ def positive_program(instance: Coverage, totals: Iterable[int]) -> Program:
     return guarded(program_of(instance, [0] * len(instance.constants)), instance, totals, 1)
 
 
-_TABLE: Final = 80_000_000  # Cells that a table may have, of four bytes.
+_TABLE: Final = 80_000_000  # Largest number of cells of a table, of four bytes each.
 _NEVER: Final = -(2**60)  # Less than any value.
 
 
 def is_whole_text(instance: Coverage) -> bool:
-    """Whether the value is one ratio with a common subsequence as numerator, and the only limit is a maximum length."""
+    """Return whether the numerator of the only ratio is a common subsequence, and the only limit a maximum length."""
     if not instance.combination.alone or len(instance.ceilings) != 1 or not instance.ceilings[0].text_length:
         return False
     plain, text = instance.plain, instance.ceilings[0]
@@ -592,7 +600,7 @@ def solve_whole_text(
 
 
 class LengthTable:
-    """The table of an instance, computed for each ratio."""
+    """The table of an instance for common subsequences with a whole reference, computed again for each ratio."""
 
     def __init__(self, instance: Coverage) -> None:
         (text,) = instance.ceilings
@@ -639,12 +647,11 @@ class LengthTable:
         return int(table[0, 0, self._longest]) - p * int(instance.constants[1]), units
 
     def all_of(self, ratio: Fraction, limits: Limits, deadline: Deadline) -> Diagram:
-        """Return all selections with a ratio.
+        """Return all selections that reach a ratio.
 
         A state describes the units so far: the remaining length, and the value v(p) with the reference used up to each
-        p. The table has the exact value of the best rest, so that a state is kept if and only if some selection reaches
-        the ratio from it, with only the values that such a selection needs: others are below `_NEVER`, and equal states
-        are merged.
+        p. The table has the exact value of the best completion, so that a state is kept if and only if some selection
+        reaches the ratio from it. Values that no such selection needs are set below `_NEVER`; equal states are merged.
         """
         instance = self._instance
         self._make(ratio, deadline)
@@ -675,9 +682,9 @@ class LengthTable:
         return _diagram_of(steps, counted)
 
     def _with(self, unit: int, values: NDArray[np.int64], worth: int, cost: int) -> NDArray[np.int64]:
-        """Return the values of states with a unit, whose piece begins where each of them ends."""
+        """Return the values of states after a unit is added, for each end of its piece of the reference."""
         _gains_of(self._ceilings, unit, self._gains)
-        # Shorter pieces that are equal are those that end sooner, and those that begin later.
+        # A piece gains at least as much as all pieces that it contains, which end sooner or begin later.
         gains = np.maximum.accumulate(np.maximum(self._gains, 0), axis=1)
         gains = worth * np.maximum.accumulate(gains[::-1], axis=0)[::-1]
         taken = np.full(values.shape, 2 * _NEVER)
@@ -690,7 +697,7 @@ class LengthTable:
 def _merged_states(
     values: NDArray[np.int64], left: IntArray, counted: NDArray[np.bool_]
 ) -> tuple[IntArray, NDArray[np.int64], IntArray, NDArray[np.bool_]]:
-    """Return the distinct states, and the number of each state among them; -1 if it cannot reach the ratio."""
+    """Return the number of each state among the distinct ones, -1 if it cannot reach the ratio; and distinct states."""
     alive = np.flatnonzero((values > _NEVER).any(axis=1))
     rows = np.concatenate([left[alive, None], counted[alive, None], values[alive]], axis=1)
     _, first, which = np.unique(rows.view(f"V{rows.itemsize * rows.shape[1]}"), return_index=True, return_inverse=True)
@@ -701,9 +708,9 @@ def _merged_states(
 
 
 def _diagram_of(steps: list[NDArray[np.int64]], ends: NDArray[np.bool_]) -> Diagram:
-    """Return the sets of all paths through layers of states, each with a successor without and with each unit."""
+    """Return the diagram of all paths through the successors (`steps`) of states that end in one marked in `ends`."""
     nodes = DiagramNodes()
-    below = np.append(np.where(ends, EMPTY_SET, EMPTY_FAMILY), EMPTY_FAMILY)  # the last is what -1 stands for
+    below = np.append(np.where(ends, EMPTY_SET, EMPTY_FAMILY), EMPTY_FAMILY)  # the last entry is for -1
     for unit in range(len(steps) - 1, -1, -1):
         here = [nodes.node(unit, without, with_) for without, with_ in below[steps[unit]].T.tolist()]
         below = np.array([*here, EMPTY_FAMILY])
@@ -712,9 +719,9 @@ def _diagram_of(steps: list[NDArray[np.int64]], ends: NDArray[np.bool_]) -> Diag
 
 @njit(cache=True)
 def _gains_of(ceilings: Any, unit: int, gains: Any) -> None:
-    """Write the longest common subsequence of a unit and each piece of the reference; -1 if a shorter piece is equal.
+    """Write the length of the longest common subsequence of a unit and each piece of the reference into `gains`.
 
-    The columns of lengths are those of the reference with the bits of its beginning masked.
+    It is -1 if a shorter piece gains as much. For each beginning, the bits of the reference before it are masked.
     """
     wide = len(gains)
     words = ceilings.places.shape[1]
@@ -751,7 +758,7 @@ def _gains_of(ceilings: Any, unit: int, gains: Any) -> None:
 def _add_unit(table: Any, unit: int, length: int, worth: int, cost: int, gains: Any) -> None:
     wide, most = table.shape[1], table.shape[2]
     below, here = table[unit + 1], table[unit]
-    best = np.full(most, np.int32(-(2**31)))  # with the unit, of what is left of the reference from a place on
+    best = np.full(most, np.int32(-(2**31)))  # best values with the unit and the reference from `place` on
     for place in range(wide - 1, -1, -1):
         for left in range(length, most):
             best[left] = max(best[left], below[place, left - length] - cost)
@@ -766,7 +773,7 @@ def _add_unit(table: Any, unit: int, length: int, worth: int, cost: int, gains: 
 
 @njit(cache=True)
 def _end_of(table: Any, unit: int, place: int, left: int, length: int, worth: int, value: int, gains: Any) -> int:
-    """Return the end of the piece of a unit that, with the pieces after it, has a given value."""
+    """Return the end of a piece of a unit with which the unit and the best completion have a given value."""
     wide = table.shape[1]
     for begin in range(place, wide):
         if table[unit + 1, begin, left - length] == value:
@@ -784,11 +791,11 @@ _FULL: Final = 2
 
 
 class _Way(NamedTuple):
-    order: NDArray[np.int64]  # (n,) units by what they gain alone
-    # have, chosen: copies of each feature and units of the set at hand
+    order: NDArray[np.int64]  # (n,) units in the order of their own gains
+    # have, chosen: copies of each feature in the present set, and its units
     have: NDArray[np.int64]
     chosen: NDArray[np.bool_]
-    # (n + 2,) positions in `order`: ``path[d]`` is the next to try at depth d; those above are chosen
+    # (n + 2,) positions in `order`: ``path[d]`` is the next to try at depth d
     path: NDArray[np.int64]
     # value, room: (n + 2,) by depth
     value: NDArray[np.int64]
@@ -809,7 +816,7 @@ def _gain(u, have, core):
 
 @njit(cache=True)
 def _bound(value, rest, room, have, core):
-    """Return the bound of Algorithm 1 for a set of this value: pack the units of `rest` by density into the room."""
+    """Return the bound of Algorithm 1 for a set with this value: the units of `rest` are packed by density."""
     lengths = core.lengths
     gains = np.empty(len(rest), np.int64)
     density = np.empty(len(rest), np.float64)
@@ -829,7 +836,7 @@ def _bound(value, rest, room, have, core):
 
 @njit(cache=True)
 def _find_oracles(core, every, way, found, state, budget):
-    """Run Algorithm 3, resumable.
+    """Continue Algorithm 3 for up to `budget` sets; return whether it is done, paused, or `found` is full.
 
     found : (capacity, n) bool, the sets that reach tau
     state : (4,) depth, tau, sets found, sets checked
@@ -890,9 +897,9 @@ def _find_oracles(core, every, way, found, state, budget):
 def solve_knapsack(
     coverage: Coverage, limits: Limits | None = None, deadline: Deadline | None = None, *, every: bool
 ) -> Optima:
-    """Find one optimum with the paper's bound, or all (Hirao et al. 2017, Algorithms 1-3): the baseline.
+    """Find one optimum, or all, with the bound of Hirao et al. 2017, Algorithms 1-3: the baseline.
 
-    The algorithms are read as intended:
+    The algorithms are interpreted as follows:
 
     * Algorithm 1: the remaining room is L_max - l(V), and shrinks as sentences are packed.
     * Algorithm 2 is greedy search (`optsum.coverage.state`); line 5: the length of a rejected sentence is not added.
@@ -903,15 +910,13 @@ def solve_knapsack(
     minimum length. Values are integers, so the fraction of the last sentence is rounded down.
 
     `coverage`: recall (a constant denominator), occurrences decided by single units, no minimum length. `limits`:
-    ``nodes`` limits the number of sets checked. `deadline`: instead of the time limit. The result:
+    ``nodes`` limits the number of sets checked. `deadline`: replaces the time limit. In the result,
     ``statistics["nodes"]`` is the number of sets checked (the right column of Table 7).
     """
     budget = Budget(limits, deadline)
     core, divisor = core_of(recall_program(coverage))
     if core.low > 0:
-        raise UnsupportedError(
-            "The knapsack bound is valid only without a minimum length; use the default bound for windows."
-        )
+        raise UnsupportedError("The knapsack bound is not valid with a minimum length: use --bound=lagrangian.")
     n = core.size
     sets = [*next(climbs(coverage, [coverage.max_length]), []), ()]
     held = [np.isin(core.ids, units) for units in sets]

@@ -1,24 +1,24 @@
-"""Sums, products and harmonic means of ratios: one optimum, all optima, or all selections above a threshold.
+"""Search of sums, products and harmonic means of ratios: one optimum, all optima, or all that reach a threshold.
 
 `optsum.program.surrogate` covers all selections that are at least as good as the incumbent by a few linear programs.
 The engine lists the sets of each program as a diagram, and every set is evaluated in integers, ties as exact fractions.
 If a program may contain many worse selections, its box of denominators is split first.
 
-A program for a box of denominators bounds only the selections of the box; others may have any value in it, and would be
-most of the result of a search. So programs include the limits of their box (`BoxPrices`): these are rows, ``A >= l``
-and ``A <= u``, which every selection of the box satisfies, and in their Lagrangian relaxation, with prices ``y, z >=
-0``, the program gains ``y (A - l) + z (u - A)``, which is negative only outside the box. Any prices are valid, so they
-are rounded to integers; good ones are the multipliers of these rows in the linear relaxation.
+A program for a box of denominators bounds only the selections of the box; others may have any value in the program, and
+would be most of the sets that are listed. So programs include the limits of their box (`BoxPrices`), rows ``A >= l``
+and ``A <= u`` that every selection of the box satisfies. In the Lagrangian relaxation of the rows, with prices ``y, z
+>= 0``, the program gains ``y (A - l) + z (u - A)``, which is negative only outside the box. Any prices are valid, so
+they are rounded to integers; good ones are the multipliers of the rows in the linear relaxation.
 
 Harmonic means of ratios (F1 of two sums) are searched by windows of the varying denominator
 (`optsum.program.ratio_bound`). Each window has its own programs, tangents at typical ratios of its selections. Their
 sets are listed and evaluated if that takes few nodes; otherwise the window is halved, until it is narrow.
 
-The totals of several ratios are linear expressions in one program of a solver (`RatioRows`), which weights and limits
-them. Features with the same copies in the same units are merged, for all ratios: the n-grams of several references
-share their columns. A total is then a row over the columns. If a solver leaves steps unfilled, the row of a numerator
-is at most the numerator, and that of a denominator at least the denominator, so that lower limits of the former and
-upper limits of the latter are exact.
+For MILP solvers, the totals of several ratios are linear expressions in the columns of one program (`RatioRows`), whose
+objective and rows combine them. Features with the same copies in the same units are merged, for all ratios: the n-grams
+of several references share their columns. If a solver leaves steps unfilled, the expression of a numerator is at most
+the numerator, and the expression of a denominator at least the denominator, so that lower limits of numerators and
+upper limits of denominators are exact.
 """
 
 from __future__ import annotations
@@ -78,8 +78,7 @@ from ..engine.core import Program, program_of, spread
 from ..engine.driver import Budget, Driver, engine_for
 from .one_ratio import Incumbent, guarded, is_whole_text, positive_program
 
-_FINE: Final = 1_024
-"""Slopes of boxes are multiples of its reciprocal in rows, because solvers keep rows with small numbers."""
+_FINE: Final = 1_024  # Rows round slopes of boxes to multiples of 1 / `_FINE`, because solvers prefer small numbers.
 
 
 @dataclass(frozen=True)
@@ -96,7 +95,7 @@ class Side:
 
 
 def rows_of_box(box: DenominatorBox, ratios: Sequence[int], constants: Sequence[int]) -> Iterator[Side]:
-    """Yield rows that hold for every selection of a box of some ratios, and few others; `constants`: of all totals."""
+    """Yield rows that all selections of a box of some ratios satisfy, and few others; `constants`: of all totals."""
     if box.quotient:
         first, second = ratios
         yield from _sloped(
@@ -119,10 +118,10 @@ def _sloped(first: int, second: int, low: float, high: float, constants: tuple[i
 
 
 def cases_of(coverage: Coverage) -> Iterator[tuple[tuple[int, ...], list[int], list[int]]]:
-    """Yield sets of ratios whose denominators may be nonzero together: those that always are, and any of the others.
+    """Yield the sets of ratios that may have nonzero denominators while all others are 0: the cases of a search.
 
-    Ratios with equal denominators form a group. With each case come the first ratios of all groups with nonzero
-    denominators in it, and of all other groups.
+    Ratios whose denominators may be 0 form groups with equal denominators. Each set comes with the first ratios of the
+    groups in it, and the first ratios of all other groups.
     """
     most, constants = reaches(coverage), coverage.constants.tolist()
     certain: list[int] = []
@@ -138,7 +137,7 @@ def cases_of(coverage: Coverage) -> Iterator[tuple[tuple[int, ...], list[int], l
     for size in range(len(groups), -1, -1):
         for chosen in combinations(groups, size):
             ratios = sorted([*certain, *(h for group in chosen for h in group)])
-            if ratios:  # otherwise all are over nothing: whatever is feasible is worth 0
+            if ratios:  # otherwise all denominators are 0, and the value, too
                 left = [group[0] for group in groups if group not in chosen]
                 yield tuple(ratios), [group[0] for group in chosen], left
 
@@ -148,7 +147,7 @@ Bound: TypeAlias = float | Fraction
 
 @dataclass(frozen=True)
 class Part:
-    """Selections in a box of the denominators of some ratios; `sides`: which ratios have a nonzero denominator."""
+    """Selections in a box of the denominators of some ratios; `sides`: rows on which denominators are nonzero."""
 
     ratios: tuple[int, ...]
     box: DenominatorBox
@@ -164,8 +163,9 @@ def search_parts(
 ) -> None:
     """Examine the part with the largest bound, and replace it by its remaining parts, until there are none.
 
-    `wish`: for some ratios, an inequality for all wanted selections. `look_at`: called with a part and its bound, at
-    first infinite, returns parts to examine again. `all_needed`: whether a zero denominator makes the value 0.
+    `wish`: returns an inequality for given ratios that all wanted selections satisfy. `look_at`: examines a part with a
+    bound, at first infinite, and returns remaining parts with their bounds. `all_needed`: whether the value is 0 if one
+    denominator is.
     """
     constants, number = coverage.constants.tolist(), count()
     queue: list[tuple[Bound, int, Part]] = []
@@ -176,11 +176,11 @@ def search_parts(
     while queue:
         bound, _, part = heappop(queue)
         for less, left in look_at(-bound, part):
-            heappush(queue, (-less, -next(number), left))  # of equal bounds the last one is the first
+            heappush(queue, (-less, -next(number), left))  # of parts with equal bounds the last one comes first
 
 
 class RatioRows:
-    """Columns and rows shared by all programs of an instance."""
+    """The columns and rows that all programs of an instance for a MILP solver share."""
 
     def __init__(self, coverage: Coverage, *, relaxed: bool = False) -> None:
         self.constants: list[int] = coverage.constants.tolist()
@@ -203,7 +203,7 @@ class RatioRows:
             self._held[coverage.slot[feature], first[number] : first[number] + steps] += gains
         end = self._model.columns - int(shared.sum())
         self._held[longest.slot, np.arange(end - len(longest.slot), end)] = longest.worth
-        # The column of each feature that denominators count, and the units that have it.
+        # For each feature that denominators count: its column, and the units that have it.
         unit = np.repeat(np.arange(skeleton.size), np.diff(skeleton.unit_start))
         self._counted = [
             (int(first[feature]), unit[skeleton.unit_feature == feature])
@@ -218,8 +218,8 @@ class RatioRows:
         rows = [(weight, self._held[total]) for total, weight in weights.items() if weight and self._held[total].any()]
         if sum(abs(weight) * int(np.abs(row).max()) for weight, row in rows) > LARGEST:
             raise UnsupportedError(
-                "The strategy milp cannot search this problem: its totals, weighted, are beyond 2^62. Divide its "
-                "numbers by a common factor, or use branch-and-bound or exhaustive."
+                "The weighted totals of this problem exceed 2^62, the limit of milp: divide its numbers by "
+                "a common factor, or use branch-and-bound or exhaustive."
             )
         return sum((weight * row for weight, row in rows), np.zeros(self._model.columns, np.int64))
 
@@ -232,8 +232,9 @@ class RatioRows:
     ) -> LinearModel | None:
         """Return the program that maximizes ``tops T - bottoms D``.
 
-        `tops`, `bottoms`: one integer >= 0 for each ratio. `surpassed`: every selection must have a larger numerator
-        than each of these, or a smaller denominator. The result is None if no selection can surpass one of them.
+        `tops`, `bottoms`: one integer >= 0 for each ratio. `sides`: limits of denominators. `surpassed`: totals, each
+        of which a selection must surpass by a larger numerator or a smaller denominator. The result is None if no
+        selection can surpass some of them.
         """
         weights = dict(enumerate(weight for a, b in zip(tops, bottoms, strict=True) for weight in (a, -b)))
         offset = self.worth(tops, bottoms, self.constants)
@@ -243,7 +244,7 @@ class RatioRows:
             row = self._weighted({2 * h + 1: times for h, times in side.times.items()})
             low, high = side.low, side.high
             rows.append((row, -np.inf if low is None else low, np.inf if high is None else high))
-        if rows:  # a denominator may not count what no unit has, to reach a row's least
+        if rows:  # otherwise a denominator could count features of no chosen unit, to satisfy a lower limit
             for column, units in self._counted:
                 row = np.zeros(model.columns, np.int64)
                 row[units], row[column] = -1, 1
@@ -270,7 +271,7 @@ class RatioRows:
         for number, (total, held) in enumerate(zip(totals, self._held, strict=True)):
             constant, most = self.constants[number], self.most[number]
             alike = number % 2, held.tobytes()
-            if alike in seen:  # several references have one denominator but for constants
+            if alike in seen:  # denominators of several references often differ only by constants
                 continue
             if number % 2 == 0 and most > total:
                 seen.add(alike)
@@ -304,7 +305,7 @@ _DEAREST: Final = 2.0**40  # Largest price.
 
 
 class BoxPrices:
-    """Prices of the limits of an instance's boxes."""
+    """Adds the limits of boxes to the programs of an instance, with prices (see the module)."""
 
     def __init__(self, instance: Coverage) -> None:
         self._instance = instance
@@ -317,7 +318,7 @@ class BoxPrices:
         weights: tuple[Sequence[int], Sequence[int]],
         deadline: Deadline,
     ) -> tuple[tuple[Sequence[int], Sequence[int]], int]:
-        """Return the weights of a box's program with prices, ``a T - b D``, and their constant.
+        """Return the weights of a box's program ``a T - b D`` after adding the priced limits, and a constant.
 
         The weights are unchanged, with the constant 0, if a denominator is not a sum over the units or may be 0, if
         there are side constraints or no relaxation, or if prices are too large.
@@ -327,7 +328,7 @@ class BoxPrices:
         if not certain or instance.rows or (instance.slot & 1).any():
             return unpriced
         if self._made is None:
-            self._made = RatioRows(instance, relaxed=True)  # any prices are valid
+            self._made = RatioRows(instance, relaxed=True)  # weaker rows suffice, because any prices are valid
         tops, bottoms = weights[0], list(weights[1])
         sides = list(rows_of_box(box, ratios, self._made.constants))
         model = self._made.program(tops, bottoms, sides)
@@ -338,7 +339,7 @@ class BoxPrices:
         for side, dual in zip(sides, relaxation.duals[-len(sides) :].tolist(), strict=True):
             if not abs(dual) < _DEAREST:
                 return unpriced
-            price = round(dual)  # positive where the upper end binds
+            price = round(dual)  # positive if the upper limit binds
             end = side.high if price > 0 else side.low
             if not price or end is None:
                 continue
@@ -356,19 +357,17 @@ class BoxPrices:
         return ((tops, bottoms), constant) if fits else unpriced
 
 
-_TOLERANCE: Final = 3e-4
-"""Relative error of a box's programs, as a share of typical numerators, above which the box is split."""
-
-_COORDINATES: Final = 6  # Coordinates of boxes whose corners, 64 at most, are not counted.
-_FEW: Final = 2_000
+_TOLERANCE: Final = 3e-4  # Excess of a box's programs, as a share of typical numerators, above which the box is split.
+_COORDINATES: Final = 6  # Largest number of coordinates of boxes whose corners, at most 64, are not counted.
+_FEW: Final = 2_000  # Largest number of selections that are all evaluated instead of searched.
 _NEAR: Final = 1e-9  # Relative distance to the largest value below which values are compared exactly.
 _REACH: Final = 2.0**46  # Approximate size to which the numbers of programs are scaled.
-_LISTED: Final = 2_000_000  # Largest number of sets of one program that are evaluated.
-_LARGE: Final = 100_000  # Nodes of a family of which not all is known that take too long to be sampled from.
-_SAMPLE: Final = 500  # Number of sets that are evaluated where there are too many, or not all are known yet.
-_EXCHANGES: Final = 200_000  # Exchanges tried on a set that prices give, before a search for a better one.
-_SEARCHED: Final = 3_000
-_TRIED: Final = 30_000
+_LISTED: Final = 2_000_000  # Largest number of sets of one program that are all evaluated.
+_LARGE: Final = 100_000  # Largest node of an incomplete family that is sampled; larger families take too long.
+_SAMPLE: Final = 500  # Number of sets that are evaluated if there are too many, or the family is incomplete.
+_EXCHANGES: Final = 200_000  # Largest number of possible exchanges of a set that is improved before a search.
+_SEARCHED: Final = 3_000  # Limit of nodes of each search for a set better than the incumbent (`_raised`).
+_TRIED: Final = 30_000  # Limit of nodes of the first listing of a program.
 _NODE_SCHEDULE: Final = ((_TRIED, 0.1), (300_000, 0.02), (3_000_000, 0.004), (None, inf))
 """Limits of nodes for successive searches of a program, and shares of the open gap: a box with a larger excess is split
 instead of searched further.
@@ -376,11 +375,11 @@ instead of searched further.
 
 _FINEST: Final = 1e-7  # Least excess for which a box is split.
 
-_Weights: TypeAlias = tuple[Sequence[int], Sequence[int]]  # (a, b) of a program ``a T - b D``, one number a ratio each.
+_Weights: TypeAlias = tuple[Sequence[int], Sequence[int]]  # a and b of a program ``a T - b D``, one number per ratio.
 
 
 class SumSearch:
-    """A search for one optimum, all optima, or all selections above a threshold > 0."""
+    """A search for one optimum, all optima (`every`), or all selections that reach a threshold > 0."""
 
     def __init__(
         self,
@@ -414,8 +413,8 @@ class SumSearch:
                 self.best.see(engine.guess()[0])
             if self._all_evaluated(engine):
                 return
-            proven = self._threshold is not None  # the best is known then
-            if not proven and self.best.key <= 0 and not self._positive():  # whatever is feasible is worth nothing
+            proven = self._threshold is not None  # with a threshold, the optimum is known
+            if not proven and self.best.key <= 0 and not self._positive():  # all feasible selections have the value 0
                 if self.every:
                     found, reason = engine.reaching(0)
                     self.families = [found]
@@ -428,7 +427,7 @@ class SumSearch:
         self._cover_all()
 
     def _cover_all(self) -> None:
-        """Examine every selection that is at least as good as the incumbent, by its denominators."""
+        """Examine all selections that are at least as good as the incumbent, in boxes of their denominators."""
         search_parts(self.instance, self._cut, self._look_at, all_needed=self._all_needed)
 
     def _all_evaluated(self, engine: Driver) -> bool:
@@ -485,7 +484,7 @@ class SumSearch:
             yield self._program(instance, cut, corner)
 
     def _corners(self, box: DenominatorBox, cut: Weighted, instance: Coverage) -> Iterator[_Weights]:
-        # Guards multiply the range of values by the number of units, rows by what their units come to.
+        # Guards multiply the range of values by up to the number of units + 1, rows by their `spread`.
         guards = any(int(instance.constants[2 * h + 1]) <= 0 for h in cut.ratios)
         times = (instance.size + 1 if guards else 1) * spread(instance.rows)
         return programs(instance, box, cut, largest=_REACH / times, check=self._counter(box))
@@ -504,7 +503,7 @@ class SumSearch:
         return guarded(program_of(instance, weights), instance, [2 * h + 1 for h in cut.ratios], penalty)
 
     def _leave_out_joints(self) -> None:
-        """Search on without the joints that are active in no selection as good as the incumbent."""
+        """Remove the joints that are active in no selection as good as the incumbent."""
         instance = self.instance
         if not instance.joints or instance.rows or not (instance.constants[1::2] > 0).all():
             return
@@ -519,7 +518,7 @@ class SumSearch:
             self.instance = instance.changed(joints=tuple(one for one in instance.joints if one.needs in live))
 
     def _climb(self) -> None:
-        """Improve the incumbent by the programs that are exact at its own denominators, while that helps."""
+        """Improve the incumbent by programs that are exact for its denominators, until one finds nothing better."""
         while True:
             ratios = [h for h in range(self.instance.ratios) if self.best.totals[2 * h + 1] > 0]
             cut = self._cut(ratios)
@@ -533,9 +532,9 @@ class SumSearch:
                 return
 
     def _raised(self, engine: Driver, target: int) -> bool:
-        """Halve the distance to the bound repeatedly, with little effort; return whether the incumbent improved.
+        """Search for sets halfway to the bound, again and again, with few nodes; return whether the incumbent improved.
 
-        A larger value of a program does not always mean a larger objective.
+        The distance is halved each time. A larger value of the program does not always mean a larger objective.
         """
         better, upper = False, engine.upper
         least_gap = (upper - target) // 64
@@ -568,11 +567,11 @@ class SumSearch:
         corner: _Weights,
         halves: Sequence[DenominatorBox] | None,
     ) -> Sequence[DenominatorBox]:
-        """Return the boxes to be searched (again) after one of a box's programs; none if the program is finished.
+        """Search one program of a box (`corner`); return the boxes to search next, none if the program is finished.
 
-        These are its `halves`, if given, when the bound does not close the program; or the box itself, if the incumbent
-        has improved, which tightens all its programs. After a short listing, longer and longer searches use the prices
-        of the box's limits, unless finer boxes are more promising.
+        If the bound does not finish the program, these are the `halves` of the box, if given. If the incumbent has
+        improved, which tightens all programs of the box, it is the box itself. After a short listing, longer and longer
+        searches use the prices of the box's limits, unless finer boxes are more promising.
         """
         with self._reached(self._program(inside, cut, corner)) as reached:
             if reached is None:
@@ -632,9 +631,9 @@ class SumSearch:
         return None if short else False
 
     def _evaluated(self, found: Diagram, *, keep: bool = True) -> bool:
-        """Evaluate every set of a diagram, keep those that count, and return whether one is better than the incumbent.
+        """Evaluate all sets of a diagram; return whether one is better than the incumbent, which it replaces.
 
-        These are the sets that tie with the incumbent, or all that reach the threshold.
+        With `keep`, the sets that tie with the incumbent, or that reach the threshold, are added to the families.
         """
         if self._threshold is not None:
             worth = worth_of_sets(self.instance, found)
@@ -660,7 +659,7 @@ class SumSearch:
 
 
 def _bound_of_stopped(search: SumSearch, deadline: Deadline) -> Fraction | None:
-    """Return the best bound of all selections that relaxations prove by the deadline; None if there is none."""
+    """Return the best bound of all values that relaxations prove by the deadline; None if there is none."""
     best, instance = search.best, search.instance
     if best.selection is None or best.key <= 0 or isinstance(search, WindowedSearch):
         return None
@@ -669,23 +668,24 @@ def _bound_of_stopped(search: SumSearch, deadline: Deadline) -> Fraction | None:
     total = sum(instance.weights)
     weights = [Fraction(weight, total) for weight in instance.weights]
     known = combined_bound(instance, alone_bounds(instance, Deadline(0.0)), deadline)
-    # Joints that nothing worth `wanted` has may be left out of the instance.
+    # The instance may lack joints that only selections below `wanted` have, so the bound is at least `wanted`.
     return max(best.wanted, sum_bound(instance, weights, best.totals, best.wanted, known, deadline))
 
 
-_GRID: Final = 10**9  # Bounds are multiples of its reciprocal.
-_NARROW: Final = 0.05  # Windows are halved at will while their ends differ by more than this, as a share.
-_WINDOW_NODES: Final = 2_000
-_FAMILY: Final = 20_000
-"""Limits of the nodes and the sets of a listing, above which its window is halved instead."""
-
-_WIDE: Final = 0.1  # Windows are as wide as this at first, as a share of where they begin.
-_SUITS: Final = 0.02  # Anchors are as good as others whose ratios are so near in proportion, as a share.
+_GRID: Final = 10**9
+_NARROW: Final = 0.05  # Windows are halved only if their ends differ by more than this share.
+_WINDOW_NODES: Final = 2_000  # Limit of nodes of a listing, above which its window is halved instead.
+_FAMILY: Final = 20_000  # Limit of sets of a listing, above which its window is halved instead.
+_WIDE: Final = 0.1  # Width of the first windows, as a share of their lower ends.
+_SUITS: Final = 0.02  # Largest relative difference between the proportions of two anchors that are equally good.
 
 
 @dataclass(frozen=True)
 class _Window:
-    """Selections whose denominator is between two values, and typical ratios among them."""
+    """Selections whose denominator is from `low` to `high`, and typical ratios (`anchor`) among them.
+
+    `settled`: whether the anchor is not to be replaced again.
+    """
 
     low: int
     high: int
@@ -694,7 +694,7 @@ class _Window:
 
 
 class WindowedSearch(SumSearch):
-    """The search of a harmonic mean, in windows of the denominator."""
+    """The search of a harmonic mean, in windows of the only denominator that varies."""
 
     def _cover_all(self) -> None:
         which = varying(self.instance)
@@ -712,7 +712,7 @@ class WindowedSearch(SumSearch):
             windows.extend(self._left_of(windows.pop(), which))
 
     def _left_of(self, window: _Window, which: int) -> Iterator[_Window]:
-        """Yield windows that are still open."""
+        """Search a window; yield the windows that remain to be searched."""
         instance = restricted(self.instance, which, window.low, window.high)
         box = window_box(self.instance, which, window.low, window.high)
         narrow = window.high <= window.low * (1 + _NARROW)
@@ -741,7 +741,7 @@ class WindowedSearch(SumSearch):
                 if not window.settled and max(logs) - min(logs) > _SUITS:
                     yield _Window(window.low, window.high, anchor, settled=True)
                     return
-                for nodes, _ in _NODE_SCHEDULE:  # a listing that is cut improves the incumbent, or goes on for longer
+                for nodes, _ in _NODE_SCHEDULE:  # an incomplete listing improves the incumbent, or a longer one follows
                     better = self._listed(engine, target, nodes)
                     if better is not None:
                         break
@@ -750,7 +750,7 @@ class WindowedSearch(SumSearch):
                     return
 
     def _tried(self, engine: Driver, target: int) -> bool | None:
-        """Evaluate all sets that reach a target, if quick; return whether one is better, or None if it is not quick."""
+        """Evaluate all sets that reach a target if they are few; return whether one is better, or None if not few."""
         answer = engine.hold(_WINDOW_NODES, lambda: engine.all_of(target))
         if answer is None:
             return None
@@ -803,7 +803,7 @@ def solve_sum(
 def reaching_sum(
     instance: Coverage, threshold: Fraction, best: Selection, budget: Budget
 ) -> tuple[Diagram, Termination | None]:
-    """Return all sets above a threshold > 0, or some of them and the limit that was reached."""
+    """Return all sets that reach a threshold > 0, or some of them and the limit reached; `best`: an optimum."""
     search, reason = _search_of(instance)(instance, budget, every=True, threshold=threshold), None
     try:
         search.run(best)
@@ -816,15 +816,15 @@ def _search_of(instance: Coverage) -> type[SumSearch]:
     return WindowedSearch if instance.combination.turns else SumSearch
 
 
-_WHOLE: Final = 64  # Weights are multiples of its reciprocal.
-_COLLAPSED: Final = 2.0**32  # About what the program of one ratio comes to.
+_WHOLE: Final = 64  # Weights of covered positions and copies are multiples of 1 / `_WHOLE`.
+_COLLAPSED: Final = 2.0**32  # Approximate size to which the numbers of one ratio are scaled.
 
 
 def tightened(instance: Coverage, deadline: Deadline) -> Coverage:
-    """Return an instance of the same selections and values with tighter features, by the relaxation.
+    """Return an instance with the same selections and values, whose features bound ceilings more tightly.
 
-    Covered positions and copies both bound the hits of a token, and so does any mean of both. The best weights of these
-    means are the multipliers of the relaxation's two rows at a good selection; all weights are valid.
+    Covered positions and copies both bound the hits of a token, and so does any weighted mean of both. Good weights are
+    the multipliers of the two rows in the linear relaxation at a good selection; all weights are valid.
     """
     if not any(ceiling.parts for ceiling in instance.ceilings) or is_whole_text(instance):
         return instance
@@ -864,7 +864,7 @@ def _shares(instance: Coverage, deadline: Deadline) -> list[int]:
 
 
 def _at_greedy(instance: Coverage, deadline: Deadline) -> Coverage:
-    """Return one ratio that exceeds 1 if the value exceeds that of the greedy selection, approximately."""
+    """Return an instance whose one ratio exceeds 1 approximately if the value exceeds that of a greedy selection."""
     climbed = climb(instance, deadline)
     totals = score(instance, () if climbed is None else climbed.units)[0]
     most = reaches(instance)

@@ -22,7 +22,7 @@ from typing import TypeAlias
 
 from timeless import timeless
 
-from optsum.corpus.rows import read_rows
+from optsum.corpus.row_files import read_rows
 
 Damage: TypeAlias = Callable[[Path], object]
 

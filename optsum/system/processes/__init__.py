@@ -1,1 +1,1 @@
-"""Processes and threads that optsum starts, and ends when it ends or is interrupted."""
+"""Start processes and threads that end when optsum ends or is interrupted."""

@@ -1,6 +1,6 @@
-"""Python processes that end with optsum, and native code in threads that can be interrupted.
+"""Start Python processes that end with optsum, and run native code in threads so that it can be interrupted.
 
-Processes import only from the same places as this one.
+Processes import modules only from the same places as this one.
 """
 
 from __future__ import annotations
@@ -18,25 +18,23 @@ from time import monotonic, sleep
 from typing import Final
 
 SAFE_PATH: Final = {"PYTHONSAFEPATH": "1"}
-"""Environment variable that keeps Python from importing modules from the current folder."""
+"""Environment variable that keeps Python from importing modules from the current folder or a script's."""
 
 ONE_THREAD: Final = {"OPENBLAS_NUM_THREADS": "1"}
-"""Environment variables that keep numpy from starting threads on import, which takes 30 ms of a processor in each
-process.
-"""
+"""Environment variables that keep numpy from starting threads on import, which takes 30 ms in each process."""
 
-_LOOKS_S: Final = 0.5
+_LOOKS_S: Final = 0.5  # Seconds between two checks that the parent is there.
 _PR_SET_PDEATHSIG: Final = 1
 
 
 def python(module: str, function: str) -> list[str]:
-    """Return the command of a Python that calls a function with this process's id; it imports from the same places."""
+    """Return the command of a Python with this one's import path, which calls a function with this process's id."""
     lines = f"import sys; sys.path[:] = {sys.path!r}; from {module} import {function}; {function}({os.getpid()})"
     return [sys.executable, "-P", "-c", lines]  # -m would look in the current folder first, which may have a numpy.py
 
 
 def has_one_thread() -> bool:
-    """Return whether this process has only this thread, including native ones; False if the system does not tell."""
+    """Return whether this process has no other thread, native ones included; False if the system does not tell."""
     try:
         return len(list(Path("/proc/self/task").iterdir())) == 1
     except OSError:
@@ -44,10 +42,10 @@ def has_one_thread() -> bool:
 
 
 def end_with(parent: int, *, natively: bool = False) -> None:
-    """End this process, whatever it is doing, when its parent has ended.
+    """End this process, whatever it is doing, when the process `parent` has ended; a thread checks that.
 
-    `natively`: whether Linux does it too, for native code that blocks Python; it does so when the thread that started
-    this process ends, even if others continue.
+    `natively`: whether Linux ends it too, in case native code blocks Python. Linux does so as soon as the thread that
+    started this process ends, even if its process continues.
     """
     if natively and sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -63,14 +61,14 @@ def _look(parent: int) -> None:
 
 _SETTING: Final = RLock()
 _set: Final[list[tuple[object, str, str | None]]] = []
-"""Values of variables in the order of setting, each with its setter; before the first one, the original value."""
+"""Setter, name and value of each variable in the order of setting; its original value comes first, with setter None."""
 
 
 @contextmanager
 def environment(variables: Mapping[str, str]) -> Iterator[None]:
     """Set environment variables for this process and its children within the block, and restore them afterwards.
 
-    If several threads do so at once, the variables of the others stay, and all are restored when the last one is done.
+    Blocks of several threads may overlap: the variables of other blocks stay, and the last block to end restores all.
     """
     me = object()
     with _SETTING:
@@ -96,12 +94,10 @@ def environment(variables: Mapping[str, str]) -> Iterator[None]:
 
 _ASK_S: Final = 0.05  # Seconds between two looks at the clock.
 _LEAVES_S: Final = 10.0
-"""Seconds that the process waits at its end for uninterrupted work, because native code that returns to an interpreter
-that is gone would abort the process.
-"""
+"""Seconds to wait for threads at the end of the process: native code that returns after the interpreter would abort."""
 
 _ENDS: Final = signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM
-"""A signal that no process can ignore; on Windows any is."""
+"""A signal that no process can ignore; on Windows this holds for any signal."""
 
 _at_work: Final[set[Event]] = set()  # Events of threads that are at work, for which the process waits before it ends.
 
@@ -114,12 +110,12 @@ def run_in_thread(
     passed: Callable[[], bool] = lambda: False,
     heard: Callable[[], object] | None = None,
 ) -> bool:
-    """Do work that releases Python's lock, until it ends, a deadline passes, or Ctrl-C or SIGTERM comes.
+    """Do work that releases Python's lock in a thread; return whether it has ended.
 
-    `interrupt`: asks the work to end soon; called unless it has ended already. `hears_s`: seconds that the work may
-    take to respond. `passed`: called every 50 ms, tells whether to end now. `heard`: called after Ctrl-C, which then
-    ends the work like a deadline, so that its findings are available; without it Ctrl-C is raised. The result: whether
-    the work has ended. Otherwise it has not responded and continues in its thread, and its data must be left alone.
+    It is interrupted when `passed` says so, or after Ctrl-C or SIGTERM. If it does not respond, it continues in its
+    thread, and its data must not be touched. `interrupt`: asks the work to end soon. `hears_s`: seconds that it may
+    take to respond. `passed`: called every 50 ms; a true answer ends the work. `heard`: called after Ctrl-C, which then
+    ends the work like `passed`, so that its findings can be used; without it KeyboardInterrupt is raised.
     """
     done = Event()
     errors: list[BaseException] = []
@@ -127,7 +123,7 @@ def run_in_thread(
     def solve() -> None:
         try:
             work()
-        except BaseException as error:  # noqa: BLE001 - raised below, where it is waited for
+        except BaseException as error:  # noqa: BLE001 - raised below, in the thread that waits
             errors.append(error)
         finally:
             done.set()
@@ -137,7 +133,7 @@ def run_in_thread(
     try:
         thread.start()
         while not done.wait(_ASK_S):
-            if passed() and not done.wait(_ASK_S):  # of its own time limit a solver knows itself
+            if passed() and not done.wait(_ASK_S):  # a solver that ends at its own time limit needs no interruption
                 break
     except KeyboardInterrupt:
         if heard is None:
@@ -161,15 +157,15 @@ def _wait() -> None:
 
 
 def leave(status: int) -> None:
-    """End the process now, with all registered steps: Python would delete objects, and wait for idle processes."""
-    started = sys.modules.get("multiprocessing.process")  # a module that most commands never need
+    """End the process now, after all exit functions; unlike Python, delete no objects and wait for no idle process."""
+    started = sys.modules.get("multiprocessing.process")  # most commands never import it
     for process in () if started is None else started.active_children():
         with suppress(OSError):  # it has ended
-            os.kill(int(process.pid), _ENDS)  # its own `kill` is missing in loky
+            os.kill(int(process.pid), _ENDS)  # processes of loky have no `kill`
         process.join()
     atexit.unregister(_wait)
-    atexit._run_exitfuncs()  # noqa: SLF001 - what Python calls before it takes itself down
+    atexit._run_exitfuncs()  # noqa: SLF001 - Python calls it at its normal end
     for stream in (sys.stdout, sys.stderr):
-        with suppress(AttributeError, OSError, ValueError):  # there may be none, or nobody who reads it
+        with suppress(AttributeError, OSError, ValueError):  # there is no stream, or its reader has left
             stream.flush()
     os._exit(status)

@@ -1,10 +1,10 @@
 """Postpone signals at points where an exception from the handler would be lost or do harm.
 
 While Python deletes an object, or runs a callback of C code through ctypes, an exception is printed and lost. While a
-compiled kernel asks Python for the class of its result, or for a named tuple, an exception crashes numba. After
-llvmlite has passed a module to LLVM and before it has recorded that, the module would be freed twice. A Python module
-whose import is interrupted may stay half imported: numpy reports that, numba does not. A context would not restore its
-state: standard output, a lock, a folder.
+compiled kernel asks Python for the class of its result, or for a named tuple, an exception crashes numba. Between the
+moments at which llvmlite passes a module to LLVM and records that, it makes LLVM free the module twice. During an
+import, it may leave the module half imported: numpy reports that, numba does not. While a context manager enters or
+exits, the state that this should restore is lost: standard output, a lock, a folder.
 """
 
 from __future__ import annotations
@@ -23,50 +23,50 @@ from typing import Any, Final, ParamSpec, TypeVar
 P = ParamSpec("P")
 T = TypeVar("T")
 _SOON_S: Final = 0.01
-_CONTEXT: Final[Any] = type(contextmanager(lambda: iter(()))())  # The class of what `contextmanager` makes.
+_CONTEXT: Final[Any] = type(contextmanager(lambda: iter(()))())  # The class of its contexts.
 
-_WHOLE: Final = {  # Code of functions that begin or end something. More are added by `unbroken`.
+_WHOLE: Final = {  # Code in which no exception may be raised: of entering and leaving contexts; `unbroken` adds more.
     function.__code__ for kind in (_CONTEXT, *redirect_stdout.__bases__) for function in (kind.__enter__, kind.__exit__)
 } | {threading.Thread.start.__code__}
 
 _DEAF: Final = {"__del__", "_numba_unpickle"}
-"""Names of functions in which, and in whose callees, no exception may be raised; compiled kernels call the second."""
+"""Names of functions in which, and in whose callees, no exception may be raised; kernels call `_numba_unpickle`."""
 
 _DEAF_MODULES: Final = (
     *("namedtuple_", "llvmlite.", "highspy.", "pyomo.common.tee", "pyomo.common.tempfiles", "pyomo.common.gc_manager"),
     *("tempfile", "shutil"),
 )
-"""Prefixes of the names of modules with the same rule: constructors of named tuples, the bindings of LLVM, those of
-HiGHS (which reports an exception in a callback as "Solve error"), and temporary files of Pyomo.
+"""Prefixes of modules in which, and in whose callees, no exception may be raised: constructors of named tuples, the
+bindings of LLVM and HiGHS (which reports an exception in a callback as "Solve error"), and temporary files of Pyomo.
 """
 
 
 def unbroken(function: Callable[P, T]) -> Callable[P, T]:
-    """Let no signal raise an exception in a function or its callees."""
+    """Decorate a function so that no signal raises an exception in it or its callees."""
     _WHOLE.add(function.__code__)
     return function
 
 
 def is_postponed(number: int, frame: FrameType | None) -> bool:
-    """Return whether a signal must be postponed at this point; then it is sent again soon."""
+    """Return whether a signal must be postponed at a frame; if so, it is sent again after `_SOON_S` seconds."""
     if not is_amid(frame):
         return False
-    # No thread of `threading`: what was interrupted may hold its locks.
+    # Not a thread of `threading`: the interrupted code may hold its locks.
     _thread.start_new_thread(_again, (number,))
     return True
 
 
 def is_amid(frame: FrameType | None) -> bool:
-    """Return whether the current code must not be interrupted: one of the above, or an import by optsum."""
-    inside = True  # of what optsum has begun; a module that calls optsum may be under import itself
+    """Return whether code must not be interrupted at a frame: `_is_deaf` for it or a caller, or an import by optsum."""
+    inside = True  # within optsum's work; a user's module may call optsum while it is imported
     while frame is not None and not _is_deaf(frame) and not (inside and frame.f_code.co_name == _IMPORT):
         inside = inside and frame.f_code.co_qualname != _BEGUN
         frame = frame.f_back
     return frame is not None
 
 
-_IMPORT: Final = "_find_and_load"  # The function of Python's that an import statement calls.
-_BEGUN: Final = "postponing.__call__.<locals>.inner"  # The function below that calls one of optsum's.
+_IMPORT: Final = "_find_and_load"  # Python's function that an import statement calls.
+_BEGUN: Final = "postponing.__call__.<locals>.inner"  # The function below that calls functions of optsum.
 
 
 def _is_deaf(frame: FrameType) -> bool:
@@ -75,10 +75,10 @@ def _is_deaf(frame: FrameType) -> bool:
 
 
 class postponing:  # noqa: N801 - a context, or a decorator, as `contextlib.contextmanager` would make of a function
-    """Postpone Ctrl-C where necessary, while Python's own handler is installed; other handlers check for themselves.
+    """Postpone Ctrl-C where necessary, if Python's own handler is installed; other handlers check `is_postponed`.
 
-    Each topic enters it several times, so for speed it is not a generator, and uses the functions beneath `signal`,
-    which do not look up an Enum for each handler.
+    It is entered several times for each topic, so for speed it is a class instead of a generator, and uses `_signal`,
+    which does not look up an Enum for each handler.
     """
 
     __slots__ = ("_set",)
@@ -106,7 +106,7 @@ class postponing:  # noqa: N801 - a context, or a decorator, as `contextlib.cont
 
 
 def _begin() -> bool:
-    """Replace Python's own handler; return whether it was there."""
+    """Replace Python's own handler of Ctrl-C if it is installed; return whether it was."""
     mine = threading.current_thread() is threading.main_thread()
     if not mine or _signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         return False
@@ -122,6 +122,6 @@ def _raise_or_postpone(number: int, frame: FrameType | None) -> None:
 def _again(number: int) -> None:
     time.sleep(_SOON_S)
     if hasattr(signal, "pthread_kill"):
-        signal.pthread_kill(threading.main_thread().ident or 0, number)  # which wakes it, too
+        signal.pthread_kill(threading.main_thread().ident or 0, number)  # this also wakes it
     else:
         signal.raise_signal(number)

@@ -1,4 +1,4 @@
-"""Run programs with a time limit; they end with all their processes, and with this process, however it ends."""
+"""Run programs with a time limit; all their processes end in time, and when this process ends, however it ends."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from typing import Final
 
 from optsum.system.processes import supervisor
 
-TO_GO_S: Final = 3.0  # Seconds that a supervisor gets to end its program, before it is given up.
-OUTPUT: Final = "supervised.out"  # Name of the file with what a program writes on its standard outputs.
-_SAID: Final = 8_000_000  # Bytes of a program's output that are kept: its beginning and, above all, its end.
+TO_GO_S: Final = 3.0  # Seconds that a supervisor gets to end its program before it is killed.
+OUTPUT: Final = "supervised.out"  # Name of the file with a program's output and error output.
+_SAID: Final = 8_000_000  # Bytes of a program's output that are kept, mostly of its end.
 
 
 def find_program(name: str) -> str | None:
-    """Return the path of a program, a name or an absolute path, in an absolute folder of the PATH; None without one.
+    """Return the path of a program, given by its name on the PATH or by an absolute path; None if there is none.
 
-    Unlike `shutil.which`, it never looks in the current folder, of an empty, "." or other relative entry of the PATH.
+    Unlike `shutil.which`, it ignores relative entries of the PATH (empty or "."), which mean the current folder.
     """
     if Path(name).name != name:
         return shutil.which(name) if Path(name).is_absolute() else None
@@ -33,7 +33,7 @@ def find_program(name: str) -> str | None:
 
 
 def read_whole(path: Path, most: int) -> bytes:
-    """Return the bytes of a file that a program has written, without the middle if there are more than `most`."""
+    """Return the bytes of a file that a program has written; of more than `most`, a first and a last part."""
     with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:  # noqa: PTH123 - of a descriptor
         state = os.fstat(file.fileno())
         if not stat.S_ISREG(state.st_mode):
@@ -45,19 +45,19 @@ def read_whole(path: Path, most: int) -> bytes:
         return first + b"\n" + file.read(most - most // 4)
 
 
-GRACE_S: Final = 0.8  # Seconds that a process may need beyond its time limit to say what it has; then it is killed.
+GRACE_S: Final = 0.8  # Seconds beyond its time limit that a process gets to report its findings before it is killed.
 
 
-class Overran(Exception):  # noqa: N818 - a signal to the one who set the limit, never an error
-    """The time limit passed before there was an answer; the message describes it."""
+class Overran(Exception):  # noqa: N818 - a signal to its caller, never an error
+    """Raised if the time limit passed before there was an answer; the message describes it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The end of a program."""
+    """The outcome of a program."""
 
     status: int  # Its exit status; minus the number of the signal that ended it.
-    output: str  # What it wrote on its standard output and error output.
+    output: str  # Its output and error output.
     killed: bool  # Whether it had to be ended, because its time was over.
 
 
@@ -72,14 +72,14 @@ def run_supervised(
     """Run a program under a supervisor, a process that can outlive this one.
 
     The program and its children form a process group, which is ended (by SIGTERM, and by SIGKILL a second later) when
-    its time is over, when this call is left by an exception (Ctrl-C), and when this process dies.
+    its time is over, when an exception (Ctrl-C) ends this call, and when this process dies.
 
-    `folder`: a folder for its input and output; removed if this process dies meanwhile.
+    `folder`: holds its input and output; the supervisor removes it if this process dies. `given`: its standard input.
     """
     source, output = folder / "supervised.in", folder / OUTPUT
     source.write_text(given, encoding="utf-8")
     arguments = [str("inf" if seconds is None else seconds), str(folder), str(source), str(output), *command]
-    # Isolated: it imports nothing but Python's own. A session of its own: no terminal or group ends it with us.
+    # -I -S: it imports only Python's own modules. A new session: no signal to our terminal or group ends it.
     process = subprocess.Popen(  # noqa: S603 - a solver that was found on the PATH
         [sys.executable, "-I", "-S", supervisor.__file__, *arguments],
         stdin=subprocess.PIPE,
@@ -97,13 +97,13 @@ def run_supervised(
         raise OSError(f"{command[0]} cannot be started")
     try:
         said = read_whole(output, _SAID).decode("utf-8", "replace")
-    except OSError:  # it has put something else in its place
+    except OSError:  # the program has replaced the file
         said = ""
     return Ended(status=int(answer[1]), output=said, killed=answer[0] == "killed")
 
 
 def ask(command: Sequence[str], seconds: float = 10.0) -> str | None:
-    """Return the output of a program about itself; None if it does not end in time, or cannot be started."""
+    """Run a program that prints something (its version), and return its output; None if it fails to start or to end."""
     with TemporaryDirectory(prefix="optsum-", ignore_cleanup_errors=True) as folder:
         try:
             ended = run_supervised(command, Path(folder), seconds=seconds)
@@ -113,7 +113,7 @@ def ask(command: Sequence[str], seconds: float = 10.0) -> str | None:
 
 
 def _dismiss(process: subprocess.Popen[bytes]) -> None:
-    """End a supervisor, which first ends its program if that still runs."""
+    """Make a supervisor end, with its program if that still runs; kill it if it does not."""
     assert process.stdin is not None  # noqa: S101 - both are pipes
     assert process.stdout is not None  # noqa: S101
     with suppress(OSError):

@@ -1,12 +1,12 @@
-"""Run one program in its own process group, and end the group in time: a script, started by `supervised`.
+"""Run one program in its own process group, and end the group in time; a script that `supervised` starts.
 
 It imports nothing of optsum and little of Python, because it is started for every solve. Its standard input is a pipe
-without data: when the other end closes, the parent is gone, or wants this process to end.
+without data: when the other end is closed, the parent has died, or wants this process to end.
 
     supervisor.py SECONDS FOLDER INPUT OUTPUT PROGRAM [ARGUMENT ...]
 
-SECONDS ("inf" for no limit) is the time limit of the program, and FOLDER is removed if this process outlives its
-parent. One line is written at the end: "ended" or "killed", and the exit status.
+SECONDS is the time limit of the program ("inf" for none), INPUT and OUTPUT are files for its standard streams, and
+FOLDER is removed if this process outlives its parent. At the end it prints "ended" or "killed", and the exit status.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ import signal
 import sys
 import time
 
-_LARGEST = 1 << 30  # Bytes of the largest file that the program may write: one that goes on is ended by a signal.
+_LARGEST = 1 << 30  # Bytes of the largest file that the program may write; the system ends it when it writes more.
 _TO_GO_S = 1.0  # Seconds between SIGTERM and SIGKILL.
 
 
 def main(arguments: list[str]) -> None:
     seconds, folder, source, output, *command = arguments
-    for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # the pipe alone says when to end
+    for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # only the pipe ends this process early
         signal.signal(ignored, signal.SIG_IGN)
     hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
     most = _LARGEST if hard == resource.RLIM_INFINITY else min(hard, _LARGEST)
@@ -50,7 +50,7 @@ def main(arguments: list[str]) -> None:
     if status is None:
         _signal(child, signal.SIGTERM)
         status = _wait(child, wake, _TO_GO_S, deaf=True)
-    _signal(child, signal.SIGKILL)  # what it left behind, too
+    _signal(child, signal.SIGKILL)  # also processes that it left behind
     if status is None:
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     try:
@@ -62,7 +62,7 @@ def main(arguments: list[str]) -> None:
 
 
 def _wait(child: int, wake: int, seconds: float, *, deaf: bool = False) -> int | None:
-    """Return the exit status; None if the time is over, or the other end of the standard input was closed."""
+    """Return the exit status of the program; None if time is over, or, unless `deaf`, standard input was closed."""
     until = time.monotonic() + seconds
     while True:
         found, status = os.waitpid(child, os.WNOHANG)
@@ -82,7 +82,7 @@ def _wait(child: int, wake: int, seconds: float, *, deaf: bool = False) -> int |
 def _signal(group: int, number: int) -> None:
     try:
         os.killpg(group, number)
-    except (ProcessLookupError, PermissionError):  # nobody is left; macOS says so by the second
+    except (ProcessLookupError, PermissionError):  # no process is left; macOS then raises the second
         return
 
 

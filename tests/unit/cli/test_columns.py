@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from optsum.cli import main
-from optsum.corpus.rows import read_rows
+from optsum.corpus.row_files import read_rows
 
 RECORD = {"name": "a", "text": ["a b", "b c"], "gist": ["a b c"]}
 LENGTH = ["--max-length", "4", "--strategy", "lead"]

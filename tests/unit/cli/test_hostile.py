@@ -159,7 +159,7 @@ def test_only_these_functions_print() -> None:
     }
     # What is logged goes through `visible`, and the process that helps to compile prints numbers for its parent.
     assert found == {
-        "cli/exits.py",
+        "cli/signals.py",
         "report/messages.py",
         "system/parallel_compile.py",
     }

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from optsum.cli import main
-from optsum.corpus.rows import read_rows
+from optsum.corpus.row_files import read_rows
 
 SOLVE = ["--max-length", "4", "--strategy", "lead"]
 

@@ -127,7 +127,7 @@ def test_any_json_is_a_result_or_a_sentence(changes: dict[str, Any]) -> None:
 
 @given(st.binary())
 def test_any_bytes_are_rows_or_a_sentence(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
-    from optsum.corpus.rows import read_rows
+    from optsum.corpus.row_files import read_rows
 
     path = tmp_path_factory.getbasetemp() / "rows"
     path.write_bytes(data)

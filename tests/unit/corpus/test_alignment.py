@@ -258,8 +258,8 @@ def test_marks_that_the_topic_does_not_have(row: dict[str, Any], error: str) -> 
     assert all(isinstance(each, BadTopic) for each in found)
     assert [each.id for each in found] == ["t", "bare", "u"]
     assert error in found[0].error  # type: ignore[union-attr]
-    assert "no alignment names it" in found[1].error  # type: ignore[union-attr]
-    assert "but no such topic" in found[2].error  # type: ignore[union-attr]
+    assert "no alignment names this topic" in found[1].error  # type: ignore[union-attr]
+    assert "but it is not among the topics" in found[2].error  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(

@@ -93,9 +93,9 @@ def test_every_function_takes_files_and_frames(name: str, path: Path) -> None:
     [
         (TOPICS[0], "this is a single topic; give a list of topics"),
         (as_topic(TOPICS[0]), "this is a single topic"),
-        (b"topics.jsonl", "come from a path, a data frame or a list, not from something of type bytes"),
-        (3, "not from something a number"),
-        (None, "not from something null"),
+        (b"topics.jsonl", "come from a path, a data frame or a list, and this is of type bytes"),
+        (3, "and this is a number"),
+        (None, "and this is null"),
         ("nosuch.jsonl", "cannot be opened: there is no such file"),
     ],
     ids=["mapping", "topic", "bytes", "number", "none", "missing"],

@@ -59,12 +59,12 @@ WRONG: dict[str, dict[str, Any]] = {
     "level_start": {"level_start": array(0, 5)},
     "a feature has no level 0": {"level_start": array(0, 0, 5)},
     "a feature has a gain without a copy": {"level": array(1, 1, 0, 2, 3)},
-    "gains must not grow with the copies": {"level": array(0, 1, 0, 1, 3)},
+    "a copy of a feature gains more than the copy before": {"level": array(0, 1, 0, 1, 3)},
     "a gain is negative": {"level": array(0, 1, 0, 2, 1)},
     "each ratio needs two totals and a positive weight": {"weights": (1, 1), "combination": Combination.SUM},
     "a positive weight": {"weights": (0,)},
     "needs two totals": {"weights": ()},
-    "a single ratio was announced": {
+    "the combination RATIO has several weights": {
         "weights": (1, 1),
         "constants": array(0, 4, 0, 4),
         "mass": np.zeros((4, 2), np.int64),
@@ -81,8 +81,8 @@ WRONG: dict[str, dict[str, Any]] = {
     "a joint occurrence names a unit that does not exist": {"joints": (Joint(0, (0, 2)),)},
     "names a unit that does not exist": {"joints": (Joint(0, (0,), (-1,)),)},
     "a joint occurrence names a feature that does not exist": {"joints": (Joint(2, (0, 1)),)},
-    "a length that is minimized has no limits": {"goal": Sense.MINIMIZE, "max_length": 5},
-    "that is minimized has no limits": {"goal": Sense.MINIMIZE, "min_length": 5},
+    "the length is minimized and also limited": {"goal": Sense.MINIMIZE, "max_length": 5},
+    "is minimized and also limited": {"goal": Sense.MINIMIZE, "min_length": 5},
     "a length limit is negative": {"max_length": -1, "min_length": -2},
     "the minimum length is above the maximum": {"max_length": 3, "min_length": 4},
 }

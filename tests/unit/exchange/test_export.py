@@ -246,7 +246,7 @@ def test_no_solution_is_no_selection(tmp_path: Path, text: str) -> None:
         ("s0 nan\n", "gives s0 the value nan, which is neither 0 nor 1"),
         ("s0 1\ns0 0\n", "it gives s0 twice"),
         ("s0 1\ns999 1\n", "chooses s999, which is not a unit of this problem"),
-        ("Model status\n", "it, or a line of it, ends too early"),
+        ("Model status\n", "the file or a line ends too early"),
         (None, "There is no solution of one: it should be"),
     ],
 )

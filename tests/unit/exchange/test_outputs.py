@@ -58,7 +58,7 @@ def expected(run: Run) -> list[dict[str, Any]]:
 @needs("pyarrow")
 @pytest.mark.parametrize("name", ["labels.parquet", "labels.csv", "labels.csv.gz", "labels.jsonl.gz"])
 def test_tables_hold_the_same_rows(name: str, run: Run, expected: list[dict[str, Any]]) -> None:
-    from optsum.corpus.rows import read_rows
+    from optsum.corpus.row_files import read_rows
 
     assert run("-o", name)[0] == 1
     assert [said(row) for row in read_rows(name)] == [said(row) for row in expected]
@@ -139,7 +139,7 @@ def test_a_run_goes_on_where_it_stopped(name: str, run: Run, tmp_path: Path) -> 
         assert (status, "made with other options" in err) == (2, True)
     assert run(*flags, "--resume")[0] == 1
     assert run("-o", "fresh.jsonl", "--soft", "--all", 2)[0] == 1
-    from optsum.corpus.rows import read_rows
+    from optsum.corpus.row_files import read_rows
 
     found = {row["id"]: said(row) for row in read_rows(name)}
     assert found == {row["id"]: said(row) for row in rows_of("fresh.jsonl")}
@@ -175,7 +175,7 @@ def test_a_complete_file_of_bertsum_is_not_resumed(run: Run) -> None:
 
 def test_without_the_package_the_extra_is_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     found = importlib.util.find_spec
-    monkeypatch.setattr("optsum.corpus.rows.find_spec", lambda name: None if name == "datasets" else found(name))
+    monkeypatch.setattr("optsum.corpus.row_files.find_spec", lambda name: None if name == "datasets" else found(name))
     status, err = run("-o", "labels/")
     assert (status, "pip install 'optsum[hf]'" in err) == (2, True)
 

@@ -15,7 +15,7 @@ from damage import STORES, damaged_stores
 
 import optsum
 from optsum.cli import main
-from optsum.corpus.rows import CellRows, RowStore, read_rows
+from optsum.corpus.row_files import CellRows, RowStore, read_rows
 
 SOME = (
     *("empty", "garbage", "cut at 0.60", "bit at 0.80", "page 1 zeros", "page -2 ones", "page 5 cut", "row no JSON"),

@@ -13,7 +13,7 @@ import pytest
 
 import optsum
 from optsum.cli import main
-from optsum.corpus.rows import read_rows
+from optsum.corpus.row_files import read_rows
 
 NEWS = Path(__file__).parents[3] / "examples" / "data" / "news.jsonl"
 

@@ -20,7 +20,7 @@ from worker_jobs import deadly_search, dies_first, dies_of, lost, slow_first, te
 
 import optsum
 from optsum.cli import main
-from optsum.corpus.rows import read_rows
+from optsum.corpus.row_files import read_rows
 from optsum.running.executors import Given, Local
 from optsum.running.workers import as_done, in_order
 

@@ -14,7 +14,7 @@ from timeless import timeless
 
 import optsum
 from optsum.cli import main
-from optsum.corpus.rows import read_rows
+from optsum.corpus.row_files import read_rows
 from optsum.experiments import merge
 from optsum.options import options
 

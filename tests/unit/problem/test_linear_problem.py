@@ -253,10 +253,7 @@ def test_columns_of_a_file_are_units_or_said_and_have_their_names(
     path.write_text(_FILE)
     problem = optsum.Problem.from_mps(path)
     assert problem.labels == ("a", "b", "c")
-    assert (
-        "1 of the whole-numbered columns are not units, because they can have values other than 0 and 1 (n)"
-        in caplog.text
-    )
+    assert "1 of the integral columns are not units, because they can have values other than 0 and 1 (n)" in caplog.text
     found = optsum.solve(problem)
     assert (found.status, found.objective, found.summary) == (optsum.Status.OPTIMAL, 22, ("a", "c"))
     assert problem.values(found.selection) == {"a": 1, "b": 0, "c": 1, "n": 3}

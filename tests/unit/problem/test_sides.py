@@ -38,10 +38,10 @@ def test_what_they_say() -> None:
 @pytest.mark.parametrize(
     ("constraints", "sentence"),
     [
-        ({"require": [9]}, "name sentence 9; it has 5 sentences, numbered from 0"),
+        ({"require": [9]}, "name sentence 9; the topic has 5, numbered from 0"),
         ({"require": 1}, "'require' must be a list"),
-        ({"wanted": [1]}, "must be an object with require, forbid"),
-        ([1], "must be an object with require, forbid"),
+        ({"wanted": [1]}, "must be an object with no other keys than require, forbid"),
+        ([1], "must be an object with no other keys than require, forbid"),
         ({"groups": [1]}, "must be a list of sentences"),
         ({"exclusive": [[0, 0]]}, "name a sentence twice: 0, 0"),
         ({"rows": [{"sentences": [0], "coefficients": [0.5], "low": 1}]}, "not whole"),

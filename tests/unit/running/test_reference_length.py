@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import optsum
 from optsum import InputError, OptionError
 from optsum.cli import main
-from optsum.corpus.rows import read_rows
+from optsum.corpus.row_files import read_rows
 
 WORDS = st.lists(st.sampled_from(["a", "b", "c", "d", "e"]), min_size=1, max_size=4).map(" ".join)
 TEXT = st.lists(WORDS, min_size=1, max_size=5)

@@ -202,7 +202,7 @@ def test_minimizing_rounds_the_bound_up(answer: Any) -> None:
         ({"selection": (0, 1), "bound": -4.0, "optimal": True}, "claims optimality with a bound of -0.666667"),
         ({"selection": (0, 1), "bound": 3.0, "optimal": True}, "claims optimality with a bound of 0.5"),
         ({"optimal": True}, "'whatever' without an answer that can be used"),
-        ({"infeasible": True}, "calls the problem infeasible, but a selection that keeps its limits is known"),
+        ({"infeasible": True}, "calls the problem infeasible, but a feasible selection is known"),
         ({}, "'whatever' without an answer that can be used"),
     ],
 )
@@ -437,5 +437,5 @@ def test_rows_of_totals_that_64_bits_do_not_hold_are_refused() -> None:
     held = rows.program((2, 2), (1, 1))
     assert held is not None
     assert held.objective[:2].tolist() == [2**60, 2**60]
-    with pytest.raises(UnsupportedError, match="beyond 2\\^62"):
+    with pytest.raises(UnsupportedError, match="exceed 2\\^62"):
         rows.program((9, 9), (1, 1))

@@ -88,7 +88,7 @@ class Liar(Backend):
 @pytest.mark.parametrize(
     ("claims", "match"),
     [
-        ({"infeasible": True}, "calls the problem infeasible, but a selection that keeps its limits is known"),
+        ({"infeasible": True}, "calls the problem infeasible, but a feasible selection is known"),
         ({"optimal": True, "selection": (0, 99), "objective": 0.0, "bound": 0.0}, "names units that do not exist"),
         ({"optimal": True, "selection": tuple(range(9)), "objective": 0.0, "bound": 0.0}, "violates the limits by"),
         ({"optimal": True, "selection": (), "bound": -1e9}, "claims optimality with a bound of"),

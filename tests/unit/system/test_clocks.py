@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[3]
 FOLDERS = ("optsum", "formulations", "heuristics", "solvers")
 SET_BY_ANYBODY = {"time", "time_ns", "localtime", "gmtime", "ctime", "now", "today", "utcnow"}
-SAYS_WHEN = {"optsum/corpus/rows.py", "optsum/experiments.py"}
+SAYS_WHEN = {"optsum/corpus/row_files.py", "optsum/experiments.py"}
 """Modules that write down when something was, for another process and another day."""
 
 if not (ROOT / "optsum").is_dir():

@@ -76,7 +76,7 @@ def test_a_command_leaves_one_that_does_not_hear(number: signal.Signals | None) 
         "import atexit, os, signal, sys, time\n"
         "from threading import Event\n"
         "from optsum.cli import app\n"
-        "from optsum.cli.exits import INTERRUPTED\n"
+        "from optsum.cli.signals import INTERRUPTED\n"
         "from optsum.system.processes import children as in_thread\n"
         "in_thread._LEAVES_S = 600.0\n"
         "atexit.register(print, 'at the end')\n"

@@ -17,7 +17,7 @@ import pytest
 from timeless import timeless
 
 from optsum.cli import main
-from optsum.corpus.rows import read_rows
+from optsum.corpus.row_files import read_rows
 
 LIBRARY = """
 #define _GNU_SOURCE

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from optsum.contracts.result import Result
-from optsum.corpus.rows import Existing, RowFormat, RowWriter, format_of, read_rows
+from optsum.corpus.row_files import Existing, RowFormat, RowWriter, format_of, read_rows
 from optsum.errors import InputError, OptionError
 
 NAMES = ["jsonl", "jsonl.gz", "jsonl.zst", "csv", "csv.gz", "csv.zst", "parquet"]
@@ -130,7 +130,7 @@ def test_formats_by_name() -> None:
 
 @pytest.mark.parametrize(("name", "package"), [("rows.parquet", "pyarrow"), ("rows.csv.zst", "zstandard")])
 def test_missing_packages_are_named(name: str, package: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("optsum.corpus.rows.find_spec", lambda name: None)
+    monkeypatch.setattr("optsum.corpus.row_files.find_spec", lambda name: None)
     with pytest.raises(OptionError, match=rf"without the package {package}: pip install 'optsum\[report\]'"):
         format_of(name)
 
@@ -193,7 +193,7 @@ def test_half_a_last_row_of_a_table_is_no_row(name: str, tmp_path: Path) -> None
 
 KILLED = """
 import os, signal, sys
-from optsum.corpus.rows import RowWriter
+from optsum.corpus.row_files import RowWriter
 rows = RowWriter(sys.argv[1])
 rows.write({"id": "a"})
 rows.write({"id": "b"})
@@ -257,7 +257,7 @@ def test_two_writers(name: str, tmp_path: Path) -> None:
 FULL = """
 import resource, sys
 from optsum.errors import OptionError
-from optsum.corpus.rows import RowWriter
+from optsum.corpus.row_files import RowWriter
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 try:
     with RowWriter(sys.argv[1]) as rows:
@@ -285,7 +285,7 @@ def test_a_full_disk_at_the_end_keeps_the_rows(tmp_path: Path, monkeypatch: pyte
         raise OSError(28, "No space left on device")
 
     path = tmp_path / "rows.csv"
-    monkeypatch.setattr("optsum.corpus.rows.convert", full)
+    monkeypatch.setattr("optsum.corpus.row_files.convert", full)
     with (
         pytest.raises(OptionError, match=r"No space left on device; its rows are in .*rows\.csv\.part"),
         RowWriter(path) as rows,

@@ -14,7 +14,7 @@ import pytest
 
 import optsum
 from optsum.cli import main
-from optsum.corpus.rows import RowWriter, read_rows
+from optsum.corpus.row_files import RowWriter, read_rows
 from optsum.errors import OptionError
 from optsum.system.files import replacing
 

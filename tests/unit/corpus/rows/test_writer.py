@@ -19,7 +19,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optsum.corpus.rows import RowWriter, read_rows, to_bytes
+from optsum.corpus.row_files import RowWriter, read_rows, to_bytes
 from optsum.errors import InputError, OptionError
 
 
@@ -50,7 +50,7 @@ def test_each_row_is_on_disk_at_once(path: Path) -> None:
 def test_killed_process_leaves_its_rows(path: Path) -> None:
     program = (
         "import os, signal, sys\n"
-        "from optsum.corpus.rows import RowWriter\n"
+        "from optsum.corpus.row_files import RowWriter\n"
         "rows = RowWriter(sys.argv[1])\n"
         "rows.write({'id': 1})\n"
         "rows.write({'id': 2})\n"
@@ -208,7 +208,7 @@ def test_no_standard_output(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_reader_of_the_pipe_has_left() -> None:
     program = (
         "import sys\n"
-        "from optsum.corpus.rows import RowWriter\n"
+        "from optsum.corpus.row_files import RowWriter\n"
         "rows = RowWriter('-')\n"
         "try:\n"
         "    while True: rows.write({'id': 1})\n"
@@ -274,7 +274,7 @@ def test_of_rows_at_once_those_are_kept_that_there_is_room_for(path: Path, monke
                 raise OSError(ENOSPC, os.strerror(ENOSPC))
             return super().write(data)
 
-    monkeypatch.setattr("optsum.corpus.rows.FileIO", Full)
+    monkeypatch.setattr("optsum.corpus.row_files.FileIO", Full)
     with pytest.raises(OptionError, match="cannot be written"), RowWriter(path) as rows:
         rows.write_all([{"id": number} for number in range(4)])
     assert [row["id"] for row in read_rows(f"{path}.part")] == [0, 1]

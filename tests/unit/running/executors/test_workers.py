@@ -222,7 +222,7 @@ def test_a_process_that_is_being_started_hears_no_ctrl_c() -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
-@pytest.mark.parametrize("hears", ["optsum.running.workers:_interrupts", "optsum.cli.exits:Signals"])
+@pytest.mark.parametrize("hears", ["optsum.running.workers:_interrupts", "optsum.cli.signals:Signals"])
 def test_a_signal_that_meets_the_end_of_an_object_is_heard_soon_after(hears: str) -> None:
     """Python prints what is raised in `__del__`, and goes on."""
     module, name = hears.split(":")

@@ -37,7 +37,7 @@ ALL = "answer({name: 1 for name in units}, %s)"
         (MOST, "answer({units[0]: 1}, 0)", "claims an objective of 0, but its selection has 0.333333"),
         (MOST, "print('Result - Optimal solution found')", "without an answer that can be used"),
         (MOST, ALL % 6, "violates the limits by 3"),
-        (MOST, "answer({}, 0, 'Infeasible - objective value')", "calls the problem infeasible, but a selection"),
+        (MOST, "answer({}, 0, 'Infeasible - objective value')", "infeasible, but a feasible selection is known"),
         (LEAST, NONE, "violates the limits by"),
         (LEAST, ALL % 9, "calls 9 optimal, but a selection worth 5 is known|calls 9 optimal, but a selection worth"),
         (LEAST, ALL % 4, "claims an objective of 4, but its selection has 9"),

@@ -1,4 +1,4 @@
-"""Rows of results and labels: in files of several formats or the SQLite file of a run, written safely and read back.
+"""Write rows of results and labels safely to files or to the SQLite file of a run, and read them back.
 
 A file of JSON Lines would have to be read from its beginning to find the finished topics, and a million of them do not
 fit into memory. SQLite has an index; its write-ahead log lets others read (``optsum status``) while one process writes,
@@ -58,7 +58,7 @@ from optsum.system.files import (
     replacing,
 )
 
-STORE: Final = "rows.sqlite"  # Its name in the folder of a run.
+STORE: Final = "rows.sqlite"  # Name of the SQLite file in the folder of a run.
 _WRITING: Final = """
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = FULL;  -- committed is on the disk
@@ -71,12 +71,12 @@ CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL, su
 _ADDED: Final = "INSERT INTO rows (topic, cell, part, status, at, row, sum) VALUES (?, ?, ?, ?, ?, ?, ?)"
 _KNOWN: Final = "SELECT sum(status = 'error') FROM rows WHERE topic = ? AND cell = ?"
 CellRows: TypeAlias = tuple[int, int, tuple[tuple[str, str], ...]]
-"""The number of a topic, from 0, that of the way of the search, and status and text of a row for each reference."""
+"""Number of a topic, from 0; number of a cell (a way of searching); status and JSON of a row for each reference."""
 
 _DAMAGE: Final = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_FORMAT", "SQLITE_MISMATCH")
 _DAMAGED: Final = object()
 _SIZES: Final = {0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8, 7: 8, 8: 0, 9: 0}
-_FEW: Final = 8  # Texts of a list that are written one after another.
+_FEW: Final = 8  # Lists of fewer texts are written one text at a time.
 _CONTROLS: Final = bytes(range(32))
 _KINDS: Final = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".parquet": "parquet"}
 _PACKINGS: Final = {".gz", ".zst"}
@@ -96,9 +96,10 @@ Existing: TypeAlias = Literal["refuse", "overwrite", "resume"]
 
 
 class RowStore(AbstractContextManager["RowStore"]):
-    """The only writer of a file of rows, or (without `write`) one of its readers.
+    """A store of rows in a SQLite file, opened by its only writer, or (without `write`) by one of its readers.
 
-    `damage`: the fault of a damaged file; then the store has the rows that could be read, and a writer uses a new file.
+    `damage`: what is wrong with a damaged file, or None. Of such a file the store has the readable rows; a writer puts
+    them into a new file.
     """
 
     def __init__(self, path: PathLike, *, write: bool = False) -> None:
@@ -116,7 +117,7 @@ class RowStore(AbstractContextManager["RowStore"]):
 
     def _open(self, write: bool) -> None:
         if self._path.with_name(f"{self._path.name}-journal").exists():
-            # SQLite would take it for its own, and perhaps undo everything; there is a write-ahead log instead.
+            # SQLite would apply it, and perhaps undo all writes; optsum uses a write-ahead log instead.
             raise _DamagedError("there is a journal next to it that optsum did not write")
         files = [self._path.with_name(self._path.name + ending) for ending in ("", "-wal", "-shm")]
         if any(each.is_symlink() for each in files[1:]) or any(each.exists() and not each.is_file() for each in files):
@@ -132,7 +133,7 @@ class RowStore(AbstractContextManager["RowStore"]):
                 self._database.execute(f"ALTER TABLE {table} ADD COLUMN sum TEXT")
 
     def _rescue(self, reason: str, write: bool) -> None:
-        """Use the readable rows: in a new file, with the damaged one kept next to it, or in memory."""
+        """Go on with the readable rows: a writer in a new file beside the damaged one, a reader in memory."""
         rows, facts = rescued(self._path)
         if not write and not rows and not facts:
             raise InputError(
@@ -169,7 +170,7 @@ class RowStore(AbstractContextManager["RowStore"]):
         except sqlite3.OperationalError:
             if self._path.with_name(f"{STORE}-wal").exists():
                 raise
-            # In a folder where nothing may be written there is nobody who writes, and no place for a reader's marks.
+            # The folder is read-only: nobody writes, and SQLite cannot create the files that a reader needs.
             return _connected(f"{uri}?immutable=1", first, uri=True)
 
     @contextmanager
@@ -192,7 +193,7 @@ class RowStore(AbstractContextManager["RowStore"]):
             return self._database.execute(question, values).fetchall()
 
     def add(self, answers: Iterable[CellRows]) -> None:
-        """Add rows durably, all or none; earlier errors are replaced, finished rows are never changed."""
+        """Add the rows of cells durably, all or none; they replace rows with errors, but never finished ones."""
         now = time()
         with self._told():
             self._database.execute("BEGIN IMMEDIATE")
@@ -230,13 +231,13 @@ class RowStore(AbstractContextManager["RowStore"]):
         return dict(self._ask("SELECT status, count(*) FROM rows INDEXED BY by_status GROUP BY status ORDER BY 2 DESC"))
 
     def answered(self) -> tuple[int, int]:
-        """Return how many topics have rows, counted once for each cell, and how many of them are errors."""
+        """Return the number of pairs of a topic and a cell that have rows, and how many of these pairs are errors."""
         found = self._ask("SELECT status = 'error', count(*) FROM rows WHERE part = 0 GROUP BY 1")
         counts = {bool(error): int(count) for error, count in found}
         return sum(counts.values()), counts.get(True, 0)
 
     def since(self, began: float) -> tuple[int, float]:
-        """Return how many topics (once for each cell) became durable since a time, and the seconds to the last one."""
+        """Return the number of pairs of a topic and a cell stored since `began`, and the seconds until the last one."""
         ((count, last),) = self._ask("SELECT count(*), max(at) FROM rows WHERE part = 0 AND at >= ?", began)
         return int(count), float((last or began) - began)
 
@@ -248,7 +249,7 @@ class RowStore(AbstractContextManager["RowStore"]):
         return {str(json.loads(row).get("config_hash")) for (row,) in self._ask("SELECT row FROM rows")}
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Iterate over the rows in the order of input and cells; rows added meanwhile may be missing."""
+        """Iterate over the rows by topic, cell and reference; rows added meanwhile may be missing."""
         with self._told():
             for (row,) in self._database.execute("SELECT row FROM rows ORDER BY topic, cell, part"):
                 yield json.loads(row)
@@ -309,7 +310,7 @@ def _check_all(database: sqlite3.Connection) -> None:
         for table, known, wanted in (("rows", _is_row, row), ("facts", _is_fact, fact)):
             columns = _columns(database, table)
             listed = ", ".join(name if name in columns else f"NULL AS {name}" for name in wanted)
-            for held in database.execute(f"SELECT {listed} FROM {table}"):  # noqa: S608 - names of ours
+            for held in database.execute(f"SELECT {listed} FROM {table}"):  # noqa: S608 - constant names
                 if not known(*held):
                     raise _DamagedError(f"a row of the table {table} differs from what was written")
     except sqlite3.DatabaseError as error:
@@ -343,9 +344,9 @@ def _json_of(text: str) -> Any:
 
 
 def rescued(path: Path) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
-    """Return the readable rows, the latest of each topic and cell, and facts from a damaged file and its log.
+    """Return the readable rows (the latest of each topic and cell) and the facts in a damaged file and its log.
 
-    SQLite reads none of it, so its pages are read one by one.
+    SQLite refuses such a file, so its pages are read one by one.
     """
     rows: dict[tuple[int, int, float], dict[int, tuple[Any, ...]]] = {}
     facts: dict[str, tuple[Any, ...]] = {}
@@ -354,7 +355,7 @@ def rescued(path: Path) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
             if len(record) in {6, 7} and _is_row(*(held := (*record, None)[:7])):
                 rows.setdefault((held[0], held[1], held[4]), {})[held[2]] = held
             elif len(record) in {2, 3} and _is_fact(*(held := (*record, None)[:3])):
-                facts[held[0]] = held  # the log comes last
+                facts[held[0]] = held  # the log, which is newer, comes last
     latest: dict[tuple[int, int], dict[int, tuple[Any, ...]]] = {}
     for (topic, cell, _), parts in sorted(rows.items()):
         if set(parts) == set(range(len(parts))):  # a topic of which some references are lost is searched again
@@ -378,7 +379,7 @@ def _images(path: Path) -> Iterator[tuple[Mapping[int, bytes], int]]:
 
 
 def _records(pages: Mapping[int, bytes], size: int) -> Iterator[tuple[Any, ...]]:
-    """Yield all readable records of table leaves in pages (sqlite.org/fileformat2.html)."""
+    """Yield the readable records in leaf pages of tables (sqlite.org/fileformat2.html)."""
     for number, page in pages.items():
         head = 100 if number == 1 else 0
         if page[head : head + 1] != b"\x0d":
@@ -404,7 +405,7 @@ def _record(pages: Mapping[int, bytes], size: int, page: bytes, at: int) -> tupl
     following = int.from_bytes(page[at + here : at + here + 4], "big") if here < length else 0
     while len(payload) < length:
         if not (more := pages[following][4 : 4 + length - len(payload)]):
-            raise ValueError  # pages that are cut off may lead to one another forever
+            raise ValueError  # truncated pages may form a cycle
         payload += more
         following = int.from_bytes(pages[following][:4], "big")
     return _values(bytes(payload))
@@ -457,10 +458,10 @@ def stored_rows(folder: PathLike) -> Iterator[dict[str, Any]]:
 
 
 def to_bytes(row: Mapping[str, Any]) -> bytes:
-    """Return a row as a line of UTF-8; numbers that are not finite become null, those of over 4,200 digits text."""
+    """Return a row as JSON in UTF-8; infinite numbers and NaN become null, those of over 4,200 digits strings."""
     try:
         return b"{%b}" % b", ".join([_key(name) + _of_value(value) for name, value in row.items()])
-    except UnicodeEncodeError:  # half a surrogate pair, such as in the path of a file whose name is not UTF-8
+    except UnicodeEncodeError:  # a lone surrogate, as in the path of a file whose name is not UTF-8
         return to_ascii(row).encode()
 
 
@@ -470,7 +471,7 @@ def _key(name: str) -> bytes:
 
 
 def _of_value(value: Any) -> bytes:
-    """Return a value as JSON; the most frequent kinds are written here, because starting an encoder is slow."""
+    """Return a value as JSON; the most frequent types are written here, because starting an encoder is slow."""
     kind = type(value)
     if kind is str:
         return encode_basestring(value).encode()
@@ -489,7 +490,7 @@ def _of_value(value: Any) -> bytes:
 
 
 def _of_texts(texts: list[str]) -> bytes:
-    """Return a list of strings as JSON, many at once, because `json` looks at each character."""
+    """Return a list of strings as JSON; many are escaped at once, because `json` examines each character."""
     if len(texts) >= _FEW:
         joined = "\0".join(texts).encode()
         if len(joined) - len(joined.translate(None, _CONTROLS)) == len(texts) - 1:
@@ -530,7 +531,7 @@ def _plain(value: Any) -> Any:
         case float():
             return value if math.isfinite(value) else None
         case int():
-            # Of any size as digits in a string; json would refuse more than 4300 of them.
+            # Decimal prints any number of digits, and json refuses to print more than 4300.
             return value if value.bit_length() < 14_000 else str(Decimal(value))
         case list() | tuple():
             return [_plain(item) for item in value]
@@ -540,7 +541,7 @@ def _plain(value: Any) -> Any:
 
 
 class RowFormat(NamedTuple):
-    """A format of rows."""
+    """The format and the compression of a file of rows."""
 
     kind: str  # "jsonl", "csv" or "parquet"; of training labels also "datasets" or "bertsum".
     packing: str = ""  # ".gz", ".zst", or empty for none.
@@ -561,7 +562,7 @@ def format_of(path: str) -> RowFormat:
 
 
 def format_of_labels(path: str, name: str | None) -> RowFormat:
-    """Return the format of training labels: that of this name; without one, what the path says."""
+    """Return the format of training labels with a name; without a name, the format that the path implies."""
     if name is not None and name not in _OF_LABELS:
         raise unknown_name("format of labels", name, _OF_LABELS)
     if name is None and path != "-" and (path.endswith(("/", os.sep)) or is_dataset_folder(Path(path))):
@@ -585,7 +586,7 @@ def _with_packages(form: RowFormat, path: str) -> RowFormat:
 
 
 def read_rows(path: PathLike) -> Iterator[dict[str, Any]]:
-    """Open a file of rows, the folder of a run, or ``-``, and iterate over them but for an incomplete last one."""
+    """Open a file of rows, the folder of a run, or ``-``, and iterate over its rows, except an incomplete last one."""
     if is_run_folder(path):
         return stored_rows(path)
     if path != "-" and is_dataset_folder(Path(path)):
@@ -628,7 +629,7 @@ def _read(rows: Path) -> Iterator[dict[str, Any]]:
 
 
 class _Lines:
-    """Ends lines by a line feed, while `csv` is told of both signs so that it quotes cells with either."""
+    """A stream that ends lines with a line feed; `csv` ends them with CR and LF, and so quotes cells with either."""
 
     def __init__(self, text: TextIOWrapper) -> None:
         self._text = text
@@ -638,10 +639,10 @@ class _Lines:
 
 
 def _to_csv(rows: Path, stream: IO[bytes], safe: bool) -> str:
-    names = list(dict.fromkeys(name for row in _read(rows) for name in row))  # each where it was first seen
+    names = list(dict.fromkeys(name for row in _read(rows) for name in row))  # in the order of their first occurrence
     if not names:
         return ""
-    text = TextIOWrapper(stream, encoding="utf-8", errors="replace", newline="")  # half surrogate pairs
+    text = TextIOWrapper(stream, encoding="utf-8", errors="replace", newline="")  # lone surrogates
     writer = csv.writer(_Lines(text), lineterminator="\r\n")
     writer.writerow([*map(quoted, names), CSV_SAFE] if safe else names)
     risky = next((f"the column {name!r:.40}" for name in names if is_run(name)), "")
@@ -729,7 +730,7 @@ def _clean(value: Any) -> Any:
 
 
 def bertsum_record(row: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the record that ``format_to_bert`` of Liu & Lapata 2019 reads, with labels; None for a row without labels.
+    """Return the record with labels that ``format_to_bert`` of Liu & Lapata 2019 reads; None without labels or summary.
 
     The summary is the first reference.
 
@@ -764,7 +765,7 @@ def _to_datasets(rows: Path, output: Path) -> None:
     import datasets
 
     datasets.disable_progress_bars()
-    # Beside the output: there is room for the result, so there is for this.
+    # Beside the output, where there must be room for the result anyway.
     with TemporaryDirectory(dir=output.parent, prefix=f".{output.name}-") as folder:
         table = Path(folder) / "rows.parquet"
         _to_parquet(rows, table)
@@ -804,8 +805,8 @@ class RowWriter(AbstractContextManager["RowWriter"]):
         if form is not None and form.kind == "datasets":
             self._name = self._name.rstrip(f"/{os.sep}")
         self._file: FileIO | None = None
-        self._journal: Path | None = None  # of pipes and devices there is none
-        self._empty, self._resumed = True, False  # empty: nothing is held that a failure must not lose
+        self._journal: Path | None = None  # None for pipes and devices
+        self._empty, self._resumed = True, False  # empty: no rows are held that a failure must not lose
         self._csv_safe, self._derived, self._prints = csv_safe, derived, path == "-"
         if path is None:
             return
@@ -849,7 +850,7 @@ class RowWriter(AbstractContextManager["RowWriter"]):
 
     def _open(self) -> None:
         assert self._journal is not None  # noqa: S101 - of files only
-        self._made = not self._journal.exists()  # by us, so that it may go
+        self._made = not self._journal.exists()  # whether a failure may remove it
         self._file = FileIO(open_own(self._journal), "ab")
         if not lock(self._file.fileno(), self._journal):
             self._file.close()
@@ -859,7 +860,7 @@ class RowWriter(AbstractContextManager["RowWriter"]):
         held = [path for path in (journal, Path(self._name)) if path.exists() and path.stat().st_size]
         if not held:
             return
-        complete = self._form.kind == "bertsum" and held[0] != journal  # which says nothing of options
+        complete = self._form.kind == "bertsum" and held[0] != journal  # its format has no place for options
         if existing == "refuse":
             stopped = f" (in {journal})" if held[0] == journal else ""
             way = "--overwrite replaces it"
@@ -876,7 +877,7 @@ class RowWriter(AbstractContextManager["RowWriter"]):
             self._empty, self._resumed = False, True
 
     def _resume(self, journal: Path, source: Path, keep: Keeper | None) -> None:
-        """Leave only the kept rows in the journal, each whole."""
+        """Leave only the rows to keep in the journal, each of them complete."""
         stays = keep(read_rows(source)) if keep is not None else lambda _: True
         if source == journal:
             with source.open("rb") as held:
@@ -896,11 +897,11 @@ class RowWriter(AbstractContextManager["RowWriter"]):
             raise self._unwritable(error) from error
 
     def kept(self) -> Iterator[Row]:
-        """Iterate over the kept rows of an earlier run, before the first new one."""
+        """Iterate over the kept rows of an earlier run; only before the first new row is written."""
         return read_rows(self._journal) if self._resumed and self._journal is not None else iter(())
 
     def write(self, row: Mapping[str, Any] | bytes) -> None:
-        """Write one row of JSON values, numpy's numbers and arrays, and mappings; or bytes of `to_bytes`."""
+        """Write one row: a mapping of JSON values, mappings, numpy's numbers and arrays; or bytes from `to_bytes`."""
         self.write_all([row])
 
     def write_all(self, rows: Iterable[Mapping[str, Any] | bytes]) -> None:
@@ -922,7 +923,7 @@ class RowWriter(AbstractContextManager["RowWriter"]):
             raise self._unwritable(error) from error
 
     def _append(self, file: FileIO, rows: Sequence[bytes]) -> None:
-        """Write rows at once; on a full disk, as many as fit."""
+        """Write rows in one call; on a full disk, as many whole rows as fit."""
         before = os.fstat(file.fileno()).st_size
         data = memoryview(b"\n".join([*rows, b""]))
         try:
@@ -959,7 +960,7 @@ class RowWriter(AbstractContextManager["RowWriter"]):
             os.fsync(file.fileno())
             if self._form == RowFormat("jsonl"):
                 check_no_link(output)
-                with suppress(OSError):  # none is there
+                with suppress(OSError):  # there is no output yet
                     journal.chmod(stat.S_IMODE(output.stat().st_mode))
                 if sys.platform == "win32":
                     file.close()
@@ -977,7 +978,7 @@ class RowWriter(AbstractContextManager["RowWriter"]):
         self._remove(journal)
 
     def _remove(self, journal: Path) -> None:
-        if sys.platform == "win32" and self._file is not None:  # which removes no open file
+        if sys.platform == "win32" and self._file is not None:  # an open file cannot be removed there
             self._file.close()
         journal.unlink(missing_ok=True)
 
@@ -996,7 +997,7 @@ class RowWriter(AbstractContextManager["RowWriter"]):
             self._give_up()
 
     def stop(self) -> None:
-        """Stop early, and keep the rows: as the output if it is JSON Lines without other rows, else next to it."""
+        """Stop early and keep the rows: as the output if that is JSON Lines without other rows, else in ``.part``."""
         jsonl = self._journal is not None and self._form == RowFormat("jsonl")
         if jsonl and not self._empty and (self._resumed or not Path(self._name).exists()):
             self.close()
@@ -1008,7 +1009,7 @@ class RowWriter(AbstractContextManager["RowWriter"]):
 
 
 def _write_folder(journal: Path, output: Path, form: RowFormat) -> None:
-    """Replace a folder by another; for a moment neither exists, because a folder cannot replace a full one."""
+    """Write a folder, in place of an old one; for a moment neither exists, because rename replaces no full folder."""
     new, old = (output.with_name(f".{token_hex(8)}") for _ in range(2))
     try:
         new.mkdir()
@@ -1027,7 +1028,7 @@ def _write_folder(journal: Path, output: Path, form: RowFormat) -> None:
 
 
 def _check_kind(output: Path, form: RowFormat) -> None:
-    """Refuse to put a file where a folder is, or a folder in the place of anything but one of its kind."""
+    """Refuse to put a file in place of a folder, or a dataset in place of anything but a dataset."""
     if form.kind == "datasets":
         if output.exists() and not is_dataset_folder(output):
             raise OptionError(f"the output {output} is not a folder saved by datasets; name another output")

@@ -1,6 +1,6 @@
-"""Exit statuses of commands, the line on the standard error output that explains them, and signals.
+"""Define exit statuses of commands, print the line on standard error that explains one, and handle signals.
 
-Ctrl-C and SIGTERM both end a command with the rows done so far, never in the middle of writing one.
+Ctrl-C and SIGTERM both end a command with the rows done so far, and never in the middle of writing one.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ DONE: Final = 0
 FAILED: Final = 1  # A topic became an error row, or something unexpected happened.
 UNUSABLE: Final = 2  # Options or files that cannot be used.
 INTERRUPTED: Final = 130  # Ctrl-C; after SIGTERM `Signals.status` makes 143 of it.
-BROKEN_PIPE: Final = 141  # Who read the standard output has left, as ``head`` does.
+BROKEN_PIPE: Final = 141  # The reader of standard output has ended, as ``head`` does.
 
 
 def tell(message: object, status: int) -> int:
-    """Print one line on the standard error output, and return the status; with --quiet only for failures."""
+    """Print one line on standard error, and return the status; with --quiet, print it only for a failure."""
     line = " ".join(str(message).split())
     note(line, failed=status != DONE)
     if sys.stderr is not None and not (status == DONE and is_quiet()):
@@ -44,7 +44,7 @@ def put(text: str = "") -> None:
 
 
 def guarded(command: Callable[[], int]) -> int:
-    """Run a command; end with a status and at most one line in every case, never with a traceback."""
+    """Run a command and return its status; an error prints one line, and never a traceback."""
     try:
         status = command()
         if sys.stdout is not None:
@@ -63,13 +63,13 @@ def guarded(command: Callable[[], int]) -> int:
         describe(error)
         where = f" {error.filename}" if error.filename else ""
         return tell(f"a file or the output{where} cannot be used: {error.strerror or error}", UNUSABLE)
-    except BaseException as error:  # noqa: BLE001 - nobody wants a traceback who did not ask for it, or no word at all
+    except BaseException as error:  # noqa: BLE001 - any error becomes one line instead of a traceback
         return tell(describe(error), FAILED)
     return status
 
 
 def _discard_output() -> None:
-    # It may be no real file.
+    # Standard output may be no real file.
     with suppress(OSError, ValueError, AttributeError), Path(os.devnull).open("wb") as nowhere:
         os.dup2(nowhere.fileno(), sys.stdout.fileno())
 
@@ -78,10 +78,10 @@ _HEARD: Final = (signal.SIGINT, signal.SIGTERM)
 
 
 class Signals:
-    """Handle both signals by `hear` while this is entered; an outer context is told of them too.
+    """Call `hear` at Ctrl-C and SIGTERM within the context; an outer context records their number too.
 
-    `last`: whether the process ends afterwards: then later signals are ignored, for which Python would print a
-    traceback.
+    `last`: whether the process ends afterwards. Later signals are then ignored, because Python would print a traceback
+    for them.
     """
 
     number: int | None  # Of the last signal that came.
@@ -111,11 +111,11 @@ class Signals:
         if isinstance(outer, Signals):
             outer.number = number
         self.number = number
-        if self._before:  # otherwise it is on its way out
+        if self._before:  # otherwise the context is being left
             self.hear()
 
     def status(self, status: int) -> int:
-        """Return the exit status of the signal: 130 after Ctrl-C, 143 after SIGTERM."""
+        """Return a command's exit status; after an interruption, 130 for Ctrl-C or 143 for SIGTERM."""
         return status if status != INTERRUPTED or self.number is None else 128 + self.number
 
 
@@ -123,7 +123,7 @@ T = TypeVar("T")
 
 
 class Interrupts(Signals):
-    """Lets Ctrl-C end an iteration after the current item."""
+    """Lets Ctrl-C end an iteration, but not while the caller handles an item."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -136,10 +136,10 @@ class Interrupts(Signals):
             raise KeyboardInterrupt
 
     def iterate(self, source: Generator[T, None, None], *, parallel: bool) -> Generator[T, None, None]:
-        """Yield from a generator in which Ctrl-C raises KeyboardInterrupt; `parallel`: if others work, only once."""
+        """Yield from a generator; Ctrl-C raises KeyboardInterrupt in it, only once if worker processes do the work."""
         with self:
             while True:
-                try:  # in this process an exception might get lost in a solver that is just ending
+                try:  # in this process it is repeated: a solver that is just ending may lose it
                     self._iterating = True
                     if self._seen and not (parallel and self._raised):
                         self._raised = True

@@ -1,13 +1,12 @@
-"""How good heuristics are after 10, 100 and 1000 ms: anytime curves against the proven optimum, as Markdown.
+"""Measure how good heuristics are after 10, 100 and 1000 ms, compared with the proven optimum; print Markdown.
 
     python benchmarks/anytime.py DATA_FOLDER [--set NAME ...] [--metric rouge-1] [--topics N] [--seed 0]
     python benchmarks/anytime.py DATA_FOLDER --metric rouge-2 --option boundaries=joined
 
-For each data set at its usual length and each strategy: the median over topics of value / optimum, and the share of
-topics whose optimum is found, after each of these times. A strategy that ends by itself keeps what it has. Seconds are
-of CPU time, so that other work on the machine does not count; kernels are compiled first; the program of the problem
-is made before the clock starts, and the optimum is proven by branch and bound beside it, whose median time stands in
-the first row.
+For each data set at its usual length, each strategy and each of these times, the table has the median over topics of
+value / optimum, and the share of topics whose optimum is found. A strategy that ends earlier keeps its last value.
+Times are CPU times, so other work on the machine does not count; kernels are compiled and problems are built before.
+The first row has the median time in which branch and bound proves the optimum.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ MOMENTS = (0.01, 0.1, 1.0)
 
 
 def curve(problem: CoverageProblem, strategy: str, seed: int) -> Result:
-    """Search until the last moment; the times of its trace are of CPU time (see `main`)."""
+    """Search until the last of the times; the trace has CPU times (see `main`)."""
 
     def in_time(run: Run) -> bool:
         return run.elapsed < MOMENTS[-1]
@@ -45,7 +44,7 @@ def curve(problem: CoverageProblem, strategy: str, seed: int) -> Result:
 
 
 def reached(result: Result, seconds: float) -> float:
-    """Return the best value that was held at a moment."""
+    """Return the best value found within a time."""
     return max((point.objective for point in result.trace if point.seconds <= seconds), default=0.0)
 
 
@@ -71,7 +70,7 @@ def main() -> None:
     parser.add_argument("--topics", type=int, help="only the first so many of each set")
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
-    run_module.clock = process_time  # what stands in a trace
+    run_module.clock = process_time  # so that traces have CPU times
     for data in arguments.set:
         options = {"metric": arguments.metric, "max_length": LENGTHS[data]}
         options |= dict(each.split("=", 1) for each in arguments.option)

@@ -1,13 +1,12 @@
-"""Every backend on every topic: whether all find the same optimum, and what reaching a solver costs.
+"""Run every backend on every topic: compare their optima, and measure the overhead of reaching each solver.
 
     python benchmarks/backends.py DATA_FOLDER [--backends highs,cbc,...] [--limit 30] [--topics N] [--rows gum,...]
 
 Extracts by ROUGE-1 and ROUGE-2 recall of ``gum``, ``opinosis``, ``fewsum_amazon``, ``realsumm`` and ``aclsum``,
-covers of ``dbs``, compressions of ``gum``. Times are wall-clock milliseconds: building the solver's model, handing it
-over, and solving; median and worst. "build" of a backend through Pyomo is a Pyomo model, its "hand over" what Pyomo
-needs to write or pass it and to read the answer; for arrays both are next to nothing. A topic whose optimum differs
-between two backends that claim to have proven it ends the program; one that ran out of time, or is over a licence's
-size, is counted.
+covers of ``dbs``, compressions of ``gum``. Times are wall-clock milliseconds, median and maximum, for building the
+solver's model, handing it over, and solving. For a backend through Pyomo, "build" makes a Pyomo model, and "hand over"
+writes or passes it and reads the answer; for arrays both are close to 0. The program ends with an error if two backends
+claim different proven optima; topics that run out of time, or exceed the size of a licence, are counted.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ def topics(folder: Path, name: str, most: int | None) -> list[Topic]:
 
 
 def rows(folder: Path, most: int | None) -> Iterator[tuple[str, list[Problem]]]:
-    """Yield what a line of the table is about, and its problems."""
+    """Yield the name of each line of the table, and its problems."""
     for name, length in LENGTHS.items():
         for metric in ("rouge-1", "rouge-2"):
             options = resolve({"max_length": length, "metric": metric})
@@ -56,7 +55,7 @@ def _problems(given: list[Topic], options: object) -> list[Problem]:
     for topic in given:
         try:
             made.append(build(topic, setup_of(options)).problem)  # type: ignore[arg-type]
-        except InputError:  # no n-gram in common with any reference, say
+        except InputError:  # such as no n-gram in common with any reference
             continue
     return made
 
@@ -70,7 +69,7 @@ def report(about: str, problems: list[Problem], backends: list[str], limit: floa
         times: list[list[float]] = []
         late = refused = 0
         for number, problem in enumerate(problems):
-            _ = problem.linear_model  # the same for all, and none of a solver's work
+            _ = problem.linear_model  # built here, because it is the same for all solvers
             try:
                 result = search(problem, "milp", Limits(time_s=limit), backend=backend)
             except (BackendError, UnsupportedError) as error:

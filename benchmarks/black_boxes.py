@@ -1,12 +1,11 @@
-"""Problems that can only evaluate: what auto holds at a limit, beside the best of greedy search and VNS by themselves.
+"""Compare `auto` with greedy search and VNS at the same limit, on problems that can only evaluate.
 
     python benchmarks/black_boxes.py [--problems 200] [--limits 0.1,1,5] [--first 0]
 
-Problems are random: knapsacks, independent sets, coverage, pairs of any worth that go together, and products,
-of 20 to 250 units. Each search has the same limit and seed. Printed are, for each limit, how often auto is above,
-equal to and below the better of the two, and every problem where it is below, with what VNS finds once more: a limit
-of time ends a search a little earlier or later. Seconds are those of this process (CPU), so that other work on the
-machine does not matter.
+Problems are random, with 20 to 250 units: knapsacks, independent sets, coverage, sums of values of pairs, and products.
+All searches have the same limit and seed. For each limit, the program prints how often `auto` is above, equal to and
+below the better of the two, and every problem on which it is below, with the value of a repeated VNS, because a time
+limit does not end two searches at exactly the same step. Seconds are CPU times of this process.
 """
 
 from __future__ import annotations
@@ -23,12 +22,12 @@ from optsum.system import clock
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BlackBox(optsum.Problem):
-    """A function of a selection, and a limit of the length."""
+    """A problem given by a function of the selection, with a length limit."""
 
     worth: Callable[[tuple[int, ...]], int]
 
     def evaluate(self, selection: tuple[int, ...]) -> optsum.Evaluation:
-        """Ask the function."""
+        """Evaluate the function."""
         value = self.worth(selection)
         return optsum.Evaluation(value, self.excess(selection), value)
 

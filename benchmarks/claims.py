@@ -1,13 +1,13 @@
-"""Is anything false claimed where a limit, Ctrl-C or SIGTERM ends a search? Random topics, whose optima are known.
+"""Look for false claims after a limit, Ctrl-C or SIGTERM ends a search, on random topics with known optima.
 
     python benchmarks/claims.py [--seconds 60] [--seed 0] [--late 1.0]
 
 A search, an enumeration or a command is ended at a random moment: by a limit of time, nodes or evaluations, by SIGINT,
-or, for commands, by SIGTERM. What it says then is held against the optimum. Prints how many were tried, how many claims
-were false (an optimum that is none, a bound that the optimum passes, a complete count that is wrong), how many lost a
-selection that greedy search has in the same limit, and how late the latest was, by the clock and by its processor time.
-A command that a signal ends is broken unless its status says so, every line that it leaves is a whole row, and the same
-with ``--resume`` has the rows of all topics in the end.
+or, for commands, by SIGTERM. The result is then compared with the optimum. The program prints the number of trials, of
+false claims (a wrong optimum, a bound that the optimum exceeds, a wrong complete count), of results worse than greedy
+search within the same limit, and the longest delay in wall-clock and CPU time. After a signal, a command must have the
+right exit status, every line of its output must be a complete row, and the same command with ``--resume`` must add the
+rows of all other topics.
 """
 
 from __future__ import annotations
@@ -59,10 +59,10 @@ COMMANDS: dict[str, list[str]] = {
     "optsum study gap": [],
 }
 """Commands that write rows, with what else they are given."""
-CLAIMING = ("optsum solve", "optsum enumerate", "optsum compare")  # Their rows are held against the optimum.
-_TOPICS = 40  # Of a command.
+CLAIMING = ("optsum solve", "optsum enumerate", "optsum compare")  # Their rows are compared with the optimum.
+_TOPICS = 40  # For one command.
 _SIGNALS = {signal.SIGINT, signal.SIGTERM}
-_GIVEN_UP_S = 120.0  # kernels may have to be compiled
+_GIVEN_UP_S = 120.0  # long, because kernels may have to be compiled
 
 
 def topic(seed: int) -> dict[str, Any]:
@@ -78,7 +78,7 @@ def topic(seed: int) -> dict[str, Any]:
 
 @cache
 def truth(seed: int, options: str) -> tuple[Fraction | None, int] | None:
-    """Return the optimum and how many selections reach it; None for what is not served."""
+    """Return the optimum and the number of optimal selections, or None if the problem is not supported."""
     try:
         found = optsum.enumerate_optima(topic(seed), strategy="exhaustive", **json.loads(options))
     except optsum.OptsumError:
@@ -93,7 +93,7 @@ def greedy_finds(seed: int, options: str) -> bool:
 
 
 def wrong(row: dict[str, Any], known: tuple[Fraction | None, int]) -> str | None:
-    """Return which claim of a row is false."""
+    """Return the false claims of a row."""
     best, count = known
     value = None if row.get("objective_exact") is None else Fraction(row["objective_exact"])
     bound = None if row.get("bound_exact") is None else Fraction(row["bound_exact"])
@@ -109,7 +109,7 @@ def wrong(row: dict[str, Any], known: tuple[Fraction | None, int]) -> str | None
 
 
 def run_command(verb: str, given: dict[str, Any], options: dict[str, Any], out: Path, *more: str) -> int:
-    """Run a command on topics that differ in their ids only, and return its status."""
+    """Run a command on topics that differ only in their ids, and return its exit status."""
     topics, systems = (out.with_suffix(f".{kind}.jsonl") for kind in ("topics", "systems"))
     ids = [f"{given['id']}.{number}" for number in range(_TOPICS)]
     topics.write_text("".join(json.dumps({**given, "id": each}) + "\n" for each in ids))
@@ -127,7 +127,7 @@ def run_command(verb: str, given: dict[str, Any], options: dict[str, Any], out: 
 
 
 def _work(verb: str, given: dict[str, Any], options: dict[str, Any], far: Any, out: Path) -> None:
-    faulthandler.enable()  # a crash says where
+    faulthandler.enable()  # a crash prints where it happened
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
     far.send("ready")
@@ -151,9 +151,9 @@ def _work(verb: str, given: dict[str, Any], options: dict[str, Any], far: Any, o
 def ended(
     verb: str, given: dict[str, Any], options: dict[str, Any], number: signal.Signals | None, after: float, folder: Path
 ) -> tuple[float, float, list[dict[str, Any]], int] | None:
-    """Return how long it took after its end was due, by the clock and the processor, its rows and its status.
+    """Return the delay after the requested end, in wall-clock and CPU time, the rows and the exit status.
 
-    None if it hung. The status is -1 where a signal came before the command listened.
+    None if the process hung. The status is -1 if a signal came before the command handled signals.
     """
     near, far = multiprocessing.Pipe(duplex=False)
     for file in folder.iterdir():
@@ -162,13 +162,13 @@ def ended(
         target=_work, args=(verb, given, options, far, folder / "out.jsonl")
     )
     process.start()
-    far.close()  # the end of the process is the end of what it says
+    far.close()  # so that the end of the process closes the pipe
     near.recv()
     if number is not None and not near.poll(after) and process.pid is not None:
         os.kill(process.pid, number)
     try:
         answer = near.recv() if near.poll(_GIVEN_UP_S) else None
-    except EOFError:  # by a signal that came before the command listened
+    except EOFError:  # a signal came before the command handled signals
         answer = (after, after, [], -1)
     process.kill()
     process.join()
@@ -186,7 +186,7 @@ def _lines(file: Path) -> list[dict[str, Any]]:
 def left_by(
     verb: str, given: dict[str, Any], options: dict[str, Any], folder: Path, status: int, number: int
 ) -> tuple[list[dict[str, Any]], str | None]:
-    """Return the rows that a command left, and what is wrong with them, its status, or what resumes it."""
+    """Return the rows that a command left, and the fault in them, in its exit status or in its resumption, if any."""
     out = folder / "out.jsonl"
     try:
         rows = _lines(out) or _lines(out.with_name("out.jsonl.part"))
@@ -196,10 +196,10 @@ def left_by(
         return rows, None
     if status not in {0, 1, -1, 128 + number}:
         return rows, f"status {status}"
-    again = "--overwrite" if verb == "optsum score" else "--resume"  # the former resumes nothing
+    again = "--overwrite" if verb == "optsum score" else "--resume"  # `optsum score` has no --resume
     resumed = run_command(verb, given, options, out, again)
     if resumed == 2 and run_command(verb, given, options, folder / "other.jsonl") == 2:
-        return rows, None  # it is refused, whatever ends it
+        return rows, None  # the command is refused, however it is ended
     if resumed not in {0, 1}:
         return rows, f"resumed with status {resumed}"
     if len({row.get("id", row.get("topic_id")) for row in _lines(out)} - {None}) != _TOPICS:
@@ -208,7 +208,7 @@ def left_by(
 
 
 def cases(rng: Random) -> Iterator[tuple[str, int, dict[str, Any], str, float]]:
-    """Yield a verb, a topic, options, what ends it, and when."""
+    """Yield a kind of search, a topic, options, the way to end it, and the time."""
     exact = [name for name in STRATEGIES if STRATEGIES.load(name).exact]
     while True:
         verb = rng.choice(["solve", "enumerate", *COMMANDS])
@@ -220,7 +220,7 @@ def cases(rng: Random) -> Iterator[tuple[str, int, dict[str, Any], str, float]]:
 
 
 def main() -> None:
-    """Try until the time is over, and print what was found."""
+    """Run trials until the time is over, and print the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--seed", type=int, default=0)
@@ -269,7 +269,7 @@ def main() -> None:
                     and known[0] is not None
                     and not number
                 )
-                within = {} if ending == "time" else extra  # whatever the time, a first selection is found
+                within = {} if ending == "time" else extra  # a first selection is found within any time limit
                 if row["status"] == "no_solution" and proving and greedy_finds(seed, json.dumps({**asked, **within})):
                     lost[ending] += 1
                     print("lost:", what, flush=True)

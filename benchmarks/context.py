@@ -1,16 +1,16 @@
-"""Contexts: the most claims within a budget, proven, beside greedy packing and a knapsack that does not see overlap.
+"""Compare the proven most claims within a budget with greedy packing and a knapsack that ignores overlap.
 
     python benchmarks/context.py DATA_FOLDER [--instances 200] [--budgets 2500,3000,3500,4000]
 
-Made-up questions have 500 passages of 40 to 600 tokens, of which two in five support one to four of 50 claims, some
-claims more often than others. Real ones: the content units of ``dbs``, one question an annotator; the queries of
-``qmsum``, whose passages are eight sentences each, supported by what lies in their relevant ranges; the aspects of
-``aclsum``, supported by each sentence that was highlighted for them. Lengths are given, and topics read before: times
-are those of `optsum.solve` in a warm process, of the wall clock and of the processor.
+Synthetic questions have 500 passages of 40 to 600 tokens. Two in five support one to four of 50 claims, some claims
+more often than others. Real questions are the content units of ``dbs``, one question for each annotator; the queries
+of ``qmsum``, supported by the passages of eight sentences that contain their relevant ranges; and the aspects of
+``aclsum``, supported by each sentence that was highlighted for them. Lengths are given. Times are wall-clock and CPU
+times of `optsum.solve` with compiled kernels and topics in memory.
 
-"Greedy" takes the passage of most new claims a token that still fits. The knapsack takes passages by dynamic
-programming on the number of claims that each supports, as if no two supported the same. What each loses is the share
-of the claims that the optimum supports and it does not.
+"Greedy" takes the passage with most new claims per token that still fits. The knapsack takes passages by dynamic
+programming on the number of claims that each supports, as if these were all different. The loss of each is the
+missing share of the claims that the optimum supports.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Question = dict[str, Any]
 
 
 def made_up(seed: int, passages: int = 500, claims: int = 50) -> Question:
-    """Return a question whose claims are the rarer the higher their number."""
+    """Return a synthetic question in which claims with higher numbers are rarer."""
     rng = random.Random(seed)
     often = [1 / (claim + 1) ** 0.5 for claim in range(claims)]
     supports = []
@@ -48,7 +48,7 @@ def made_up(seed: int, passages: int = 500, claims: int = 50) -> Question:
 
 
 def of_dbs(folder: Path) -> Iterator[Question]:
-    """Yield a question for each annotator: the units of a summary, each held by single sentences."""
+    """Yield a question for each annotator: the content units of a summary, each supported by single sentences."""
     topics = {topic.id: topic for topic in topics_of(folder / "topics.jsonl")}
     found: dict[tuple[str, int], list[list[int]]] = {}
     for unit in _lines(folder):
@@ -60,7 +60,7 @@ def of_dbs(folder: Path) -> Iterator[Question]:
 
 
 def of_qmsum(folder: Path, size: int = 8) -> Iterator[Question]:
-    """Yield a question for each meeting: its queries, each held by the passages that lie in a relevant range."""
+    """Yield a question for each meeting: its queries, each supported by the passages in its relevant ranges."""
     topics = {topic.id: topic for topic in topics_of(folder / "topics.jsonl")}
     found: dict[str, list[list[int]]] = {}
     for query in _lines(folder):
@@ -73,7 +73,7 @@ def of_qmsum(folder: Path, size: int = 8) -> Iterator[Question]:
 
 
 def of_aclsum(folder: Path) -> Iterator[Question]:
-    """Yield a question for each paper: the aspects of its summary, each held by what was highlighted for it."""
+    """Yield a question for each paper: the aspects of its summary, each supported by the highlighted sentences."""
     topics = {topic.id: topic for topic in topics_of(folder / "topics.jsonl")}
     found: dict[str, list[list[int]]] = {}
     for aspect in _lines(folder):
@@ -102,7 +102,7 @@ def _question(name: str, lengths: list[int], claims: list[list[int]]) -> Questio
 
 
 def greedy(question: Question, budget: int) -> int:
-    """Return how many claims are supported by packing what is densest in new claims."""
+    """Return the number of claims that greedy packing by new claims per token supports."""
     held: set[int] = set()
     left, used = set(range(len(question["lengths"]))), 0
     while True:
@@ -120,7 +120,7 @@ def greedy(question: Question, budget: int) -> int:
 
 
 def knapsack(question: Question, budget: int) -> int:
-    """Return how many claims are supported by the best packing that counts a claim as often as it is supported."""
+    """Return the number of claims that the best knapsack, which ignores overlap, supports."""
     best = np.zeros(budget + 1, np.int64)
     taken = np.zeros((len(question["lengths"]), budget + 1), np.bool_)
     for passage, (length, claims) in enumerate(zip(question["lengths"], question["supports"], strict=True)):
@@ -138,7 +138,7 @@ def knapsack(question: Question, budget: int) -> int:
 
 
 def measured(name: str, questions: list[Question], budget: int) -> list[Any]:
-    """Return the line of a table."""
+    """Return a line of the table."""
     options: dict[str, Any] = {"formulation": "cover", "length_unit": "given", "max_length": budget}
     walls, processors, proven, supported = [], [], 0, []
     lost: dict[str, list[float]] = {"greedy": [], "knapsack": []}
@@ -169,7 +169,7 @@ def main() -> None:
     parser.add_argument("--budgets", default="2500,3000,3500,4000")
     given = parser.parse_args()
     compile_at_once()
-    for seed in range(10):  # warm: every kernel that may be asked for
+    for seed in range(10):  # to compile every kernel that may be needed
         for budget in (2000, 3000, 4000):
             options: dict[str, Any] = {"formulation": "cover", "length_unit": "given", "max_length": budget}
             optsum.solve(made_up(10_000 + seed), **options)

@@ -1,12 +1,12 @@
-"""Runs over corpora: topics a second with one process, two, and dask; the driver's memory; what a million would take.
+"""Measure runs over corpora: topics per second with one process, two, and dask, and the driver's memory.
 
     python benchmarks/corpus.py DATA_FOLDER [--topics 20000] [--long 2000] [--memory 1000,10000,100000] [--quick]
 
-DATA_FOLDER holds realsumm/topics.jsonl (articles of 600 words) and squality/topics.jsonl (stories of 5,000), which are
-repeated under new ids. Each line is one ``optsum run`` in a process of its own. Starting is told apart: rates and CPU
-seconds are counted from the first rows on, the driver's and those of all processes below it, because they say what a
-machine that does nothing else would do. For the driver's memory there are so many tiny topics, by the strategy lead:
-in a run, and through a pipe (``optsum solve - -o FILE``). Tables are Markdown; the load is in them.
+DATA_FOLDER contains realsumm/topics.jsonl (articles of 600 words) and squality/topics.jsonl (stories of 5,000), which
+are repeated with new ids. Each line is one ``optsum run`` in a separate process. The time to start is reported
+separately: rates and CPU seconds, of the driver and of all its child processes, count from the first rows. Times for a
+million topics are extrapolated. The driver's memory is measured for the given numbers of tiny topics with the strategy
+lead, in a run, and through a pipe (``optsum solve - -o FILE``). Tables are Markdown, with the load of the machine.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ TICK = os.sysconf("SC_CLK_TCK")
 ONE, TWO, DASK = ["--workers", "1"], ["--workers", "2"], ["--executor", "dask", "--workers", "2"]
 WAYS = {"1 process": ONE, "2 processes": TWO, "dask, 2 processes": DASK}
 LOOKS_S = 0.2
-"""Between two looks at a run."""
+"""Seconds between two snapshots of a run."""
 
 
 def repeated(source: Path, count: int, folder: Path) -> Path:
-    """Write so many topics, under ids of their own."""
+    """Write a number of topics, repeated with new ids."""
     lines = [json.loads(line) for line in source.read_text(encoding="utf-8").splitlines()]
     path = folder / f"{source.parent.name}-{count}.jsonl"
     with path.open("w", encoding="utf-8") as file:
@@ -62,7 +62,7 @@ def tiny(count: int) -> Iterator[bytes]:
 
 
 def cpu_of(process: int) -> float:
-    """Return the CPU seconds of a process by now."""
+    """Return the CPU seconds that a process has used."""
     try:
         fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -71,7 +71,7 @@ def cpu_of(process: int) -> float:
 
 
 def peak_of(process: int) -> float:
-    """Return the MB that a process held at most."""
+    """Return the peak memory of a process in MB."""
     try:
         lines = Path(f"/proc/{process}/status").read_text().splitlines()
     except OSError:
@@ -80,7 +80,7 @@ def peak_of(process: int) -> float:
 
 
 class Look(NamedTuple):
-    """What a run is at one moment: rows, and CPU seconds of the driver and of all below it."""
+    """Snapshot of a run: rows, and CPU seconds of the driver and of its child processes."""
 
     at: float
     rows: int
@@ -89,7 +89,7 @@ class Look(NamedTuple):
 
 
 class Watched:
-    """A process, watched to its end."""
+    """A process that is watched until it ends."""
 
     def __init__(self, command: list[str], stdin: Iterator[bytes] | None = None, store: Path | None = None) -> None:
         pipe = None if stdin is None else subprocess.PIPE
@@ -119,7 +119,7 @@ class Watched:
             self.looks.append(Look(time.monotonic(), rows, self._driver_s, sum(self._below.values())))
 
     def _rows(self) -> int:
-        """Return how many rows there are, about: counting them all would be work."""
+        """Return the approximate number of rows, because counting them would take time."""
         if self._store is not None and self._store.exists():
             with suppress(sqlite3.Error), closing(sqlite3.connect(f"{self._store.as_uri()}?mode=ro", uri=True)) as held:
                 return int(held.execute("SELECT max(rowid) FROM rows").fetchone()[0] or 0)
@@ -127,7 +127,7 @@ class Watched:
 
 
 class Rate(NamedTuple):
-    """What a run takes of everything once it has started."""
+    """Rate and resources of a run after its start."""
 
     per_second: float
     driver_ms: float
@@ -143,7 +143,7 @@ class Rate(NamedTuple):
 
 
 def rate(topics: Path, options: str, flags: list[str], folder: Path) -> Rate:
-    """Run an experiment."""
+    """Run an experiment and return its rate."""
     experiment, place = folder / "experiment.toml", folder / f"run-{time.monotonic_ns()}"
     experiment.write_text(f'topics = "{topics}"\n{options}')
     store = place / "rows.sqlite"
@@ -165,7 +165,7 @@ def rate(topics: Path, options: str, flags: list[str], folder: Path) -> Rate:
 
 
 def rates(name: str, topics: Path, options: str, folder: Path) -> Iterator[str]:
-    """Yield the lines of a table of all ways, and what follows from them."""
+    """Yield the lines of a table of all executors, and the extrapolation to a million topics."""
     names = [name, "a second", "x 1 process", "CPU ms a topic", "of the driver", "beside 2 processes", "CPU s to start",
              "driver MB", "load"]  # fmt: skip
     yield f"| {' | '.join(names)} |"
@@ -185,7 +185,7 @@ def rates(name: str, topics: Path, options: str, folder: Path) -> Iterator[str]:
 
 
 def memory(counts: list[int], folder: Path) -> Iterator[str]:
-    """Yield the lines of a table of what the driver held at most."""
+    """Yield the lines of a table of the driver's peak memory."""
     yield "| tiny topics, lead | driver MB in a run | through a pipe |"
     yield "|---:|---:|---:|"
     for count in counts:

@@ -1,17 +1,16 @@
-"""How far heuristics fall short of the proven optimum, and what they cost.
+"""Measure how far heuristics fall short of the proven optimum, and their CPU times.
 
     python benchmarks/heuristics.py DATA_FOLDER [--strategies NAME,NAME] [--set NAME ...] [--time-limit 1] [--seed 0]
     python benchmarks/heuristics.py DATA_FOLDER --evaluations 5000 --measure f1 --set realsumm gum squality
 
-For each data set at its usual length, ROUGE-1 and ROUGE-2 recall (F1 and precision: at any length): the mean and the
-smallest ratio to the optimum of
-branch and bound, how many topics reach it, how many are worse than greedy search or no better where that falls short,
-median CPU time without that for the bound, and moves evaluated per second of CPU time (all evaluations of
-the search over all of its time). With --time-limit the seconds are of CPU time, so that other work on the machine does
-not count. With --evaluations every search ends after so many moves or selections evaluated, and the searches of
-Akhmetov et al. 2022 stand beside the others: vns-paper goes on until then, and genetic-paper, which ends by itself, is
-started again with other seeds. A kernel finishes the move it is at, so that the last selection may be a little beyond
-the limit. All search the sentences that share an n-gram with the reference, which helps those that draw at random.
+For each data set at its usual length and ROUGE-1 and ROUGE-2 recall (F1 and precision: at any length), the table has
+the mean and minimum ratio to the optimum of branch and bound, the number of topics that reach it, the number that are
+worse than greedy search or no better where that misses the optimum, the median CPU time without the bound, and the
+moves evaluated per second of CPU time. With --time-limit, seconds are CPU times, so that other work on the machine
+does not count. With --evaluations, every search ends after this number of evaluated moves or selections, and the
+searches of Akhmetov et al. 2022 are included: vns-paper continues until the limit, and genetic-paper, which ends by
+itself, is repeated with other seeds. A kernel completes its current move, so it may slightly exceed the limit. All
+searches use only sentences that share an n-gram with the reference, which helps the random ones.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ ENDLESS: dict[str, dict[str, Any]] = {
 def timed(
     part: tuple[Coverage, int | None], strategy: str, seconds: float | None, evaluations: int | None, seed: int
 ) -> tuple[Result, float]:
-    """Search, and return the result and CPU seconds, without those for the bound, which every result has."""
+    """Search, and return the result and the CPU seconds without those for the bound."""
     instance, sentences = part
     problem = CoverageProblem.of(instance, reference_units=sentences)
     options = ENDLESS.get(strategy.removesuffix("+greedy"), {}) if evaluations is not None else {}
@@ -121,7 +120,7 @@ def main() -> None:
                 worse = sum(key < held for key, held in zip(keys, greedy, strict=True))
                 stuck = sum(
                     key == held < best for key, held, best in zip(keys, greedy, optima, strict=True)
-                )  # no better than greedy where that is not optimal
+                )  # no better than greedy search, which is not optimal
                 seconds = [spent for _, spent in runs]
                 evaluations = sum(result.evaluations for result, _ in runs)
                 print(

@@ -1,13 +1,12 @@
-"""What a run survives: its driver, workers, dask workers and dask scheduler are killed at random moments.
+"""Kill the driver, workers, dask workers and dask scheduler of runs at random times, and check the rows.
 
     python benchmarks/kills.py [--kills 40] [--topics 5000] [--data TOPICS] [--seed 0] [--only loky|dask]
 
-Every kill is followed by ``optsum run --resume``; a run that is complete is compared with an undisturbed one, row by
-row, sorted, byte for byte but for times, and a new one begins. A worker is a process that has searched topics of this
-run, and every search leaves a line in a log. After each kill nothing that the driver started may be alive 5 seconds
-after its end, no row that was durable may have been lost or written again, and no topic may have been searched again
-once its row was durable. A kill that came after the end of its run does not count. The table is Markdown; the exit
-status is 1 if anything is wrong.
+Every kill is followed by ``optsum run --resume``. A complete run is compared with an undisturbed one: sorted rows must
+be equal byte for byte, except for times. Then a new run begins. A worker is a process that has searched topics of this
+run; every search writes a line in a log. 5 seconds after the end of the driver, no process that it started may be
+alive. No committed row may be lost or written again, and no topic may be searched again once its row is committed.
+Kills after the end of a run do not count. The table is Markdown; the exit status is 1 if anything is wrong.
 """
 
 from __future__ import annotations
@@ -49,11 +48,11 @@ LOCAL = [("driver", KILL), ("worker", KILL), ("all", INT), ("worker", TERM), ("d
 DASK = [("driver", KILL), ("worker", KILL), ("scheduler", KILL), ("driver", INT), ("worker", TERM), ("nanny", KILL),
         ("scheduler", TERM), ("driver", TERM)]  # fmt: skip
 GOES_ON = {("worker", KILL), ("worker", TERM), ("nanny", KILL)}
-"""After which the run may go on: it is ended by Ctrl-C then. (Of loky, TERM to a worker ends the run by itself.)"""
+"""Kills after which the run may continue, so that Ctrl-C ends it. (With loky, TERM to a worker ends the run.)"""
 
 
 class Kill(NamedTuple):
-    """What is killed, and how."""
+    """A kind of process to kill, and the signal."""
 
     whom: str
     by: signal.Signals
@@ -64,7 +63,7 @@ class Kill(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What came of a kill: rows before and after, the driver's exit status, seconds to its end, processes left then."""
+    """Result of a kill: rows before and after, the driver's exit status, seconds to its end, remaining processes."""
 
     kill: Kill
     before: int
@@ -76,7 +75,7 @@ class Outcome(NamedTuple):
 
 
 class Cluster:
-    """A scheduler and two workers, by their own commands."""
+    """A dask scheduler and two workers, started by dask's commands."""
 
     def __init__(self, folder: Path, log: Path) -> None:
         self._folder, self._log = folder, log
@@ -84,7 +83,7 @@ class Cluster:
         self.workers: list[subprocess.Popen[bytes]] = []
 
     def start(self) -> str:
-        """Start what does not run, and return the scheduler's address."""
+        """Start the processes that do not run, and return the scheduler's address."""
         if self.scheduler is None or self.scheduler.poll() is not None:
             self.stop()
             named = self._folder / f"scheduler-{uuid.uuid4().hex}.json"
@@ -110,7 +109,7 @@ class Cluster:
         return subprocess.Popen(command, stdout=quiet, stderr=quiet, start_new_session=True, env=own)
 
     def stop(self) -> None:
-        """End all of it."""
+        """End all processes of the cluster."""
         for process in [self.scheduler, *self.workers]:
             if process is not None:
                 for child in children_of(process.pid) | {process.pid}:
@@ -125,7 +124,7 @@ def _send(process: int, number: signal.Signals) -> None:
 
 
 def started(mark: str) -> set[int]:
-    """Return the living processes that bear a mark: a driver, and all that came of it."""
+    """Return the living processes with a mark in their environment: a driver, and all that it started."""
     found, wanted = set(), f"{MARK}={mark}".encode()
     for process in living():
         try:
@@ -137,7 +136,7 @@ def started(mark: str) -> set[int]:
 
 
 def durable(folder: Path) -> set[tuple[int, int, float]]:
-    """Return what a run has, and when it was written."""
+    """Return the committed rows of a run, and when they were written."""
     if not (folder / "rows.sqlite").exists():
         return set()
     with sqlite3.connect(folder / "rows.sqlite") as database, suppress(sqlite3.OperationalError):  # no table yet
@@ -146,7 +145,7 @@ def durable(folder: Path) -> set[tuple[int, int, float]]:
 
 
 class Trial:
-    """Kills one after another, and what was wrong."""
+    """A series of kills, and the faults that they showed."""
 
     def __init__(self, folder: Path, arguments: argparse.Namespace) -> None:
         self.folder, self.random = folder, random.Random(arguments.seed)
@@ -165,7 +164,7 @@ class Trial:
         self.runs = 0
 
     def _make(self, data: Path, count: int) -> Path:
-        """Write topics; their ids are their numbers."""
+        """Write topics whose ids are their numbers."""
         found = [json.loads(line) for line in data.read_text(encoding="utf-8").splitlines()]
         path = self.folder / "topics.jsonl"
         with path.open("w", encoding="utf-8") as file:
@@ -175,7 +174,7 @@ class Trial:
 
     @property
     def run(self) -> Path:
-        """The folder of the run that is under way."""
+        """The folder of the current run."""
         return self.folder / f"run-{self.runs}"
 
     def fault(self, text: str) -> None:
@@ -198,7 +197,7 @@ class Trial:
             process.wait()
 
     def undisturbed(self) -> float:
-        """Make the run that the others are compared with; return the seconds from its first row to the last."""
+        """Make the undisturbed run for comparison, and return the seconds from its first row to the last."""
         with self.driver(self.folder / "undisturbed") as (process, _):
             _, err = process.communicate()
             if process.returncode:
@@ -209,12 +208,12 @@ class Trial:
         return max(moments) - min(moments)
 
     def kill(self, kill: Kill, longest: float) -> bool:
-        """Let the run go on for a random time, kill something, and look at what is left; return whether it came so far.
+        """Continue the run for a random time, kill a process, and check the rest; return whether the kill came in time.
 
         Parameters
         ----------
         longest : float
-            Seconds that it goes on at most once there are rows.
+            Maximum seconds before the kill, once there are rows.
         """
         faults, before, said = len(self.faults), durable(self.run), len(self.outcomes) + 1
         flags = ["--executor", "dask", "--scheduler", self.cluster.start()] if kill.dask else []
@@ -258,9 +257,9 @@ class Trial:
     def _victim(
         self, kill: Kill, process: subprocess.Popen[str], before: set[tuple[int, int, float]], longest: float
     ) -> int | None:
-        """Return what is killed, at the moment at which it is; None if the run was over before."""
-        until = time.monotonic() + 90  # getting ready is not what is tried, but at times it is
-        early = self.random.random() < 0.2
+        """Return the process to kill when the time has come, or None if the run ended before."""
+        until = time.monotonic() + 90
+        early = self.random.random() < 0.2  # one kill in five may come during the start
         while not early and process.poll() is None and time.monotonic() < until:
             early = len(durable(self.run)) > len(before)
             time.sleep(0.02)
@@ -276,11 +275,11 @@ class Trial:
             below = {child for each in above for child in children_of(each)}
             if workers := sorted(below & {worker for _, worker, _ in searches(str(self.log))}):
                 return self.random.choice(workers)
-            time.sleep(0.02)  # none has begun
+            time.sleep(0.02)  # no worker has begun
         return None
 
     def _check(self, said: int, before: set[tuple[int, int, float]], after: set[tuple[int, int, float]]) -> None:
-        """Look whether what was durable stayed, and was left alone."""
+        """Check that committed rows are still there and unchanged."""
         if not before <= after:
             self.fault(f"{said}: {len(before - after)} durable rows were lost or written again")
         since = {str(topic): at for topic, _, at in after}
@@ -289,7 +288,7 @@ class Trial:
             self.fault(f"{said}: {len(again)} topics were searched again when their rows were durable")
 
     def compare(self) -> None:
-        """Compare a complete run with the undisturbed one, and begin anew."""
+        """Compare a complete run with the undisturbed one, and begin a new run."""
         if timeless(read_rows(self.run)) != self.rows:
             self.fault(f"the rows of {self.run.name} differ from the undisturbed ones")
         shutil.rmtree(self.run)
@@ -298,7 +297,7 @@ class Trial:
         self.runs += 1
 
     def finish(self) -> None:
-        """Let the last run go to its end."""
+        """Complete the last run."""
         before = durable(self.run)
         with self.driver(self.run) as (process, _):
             process.communicate()
@@ -306,7 +305,7 @@ class Trial:
         self.compare()
 
     def table(self) -> str:
-        """Return what happened, in Markdown."""
+        """Return the table of results, in Markdown."""
         names = ["", "killed", "executor", "durable before", "after", "exit status", "s to its end", "s until all went",
                  "faults"]  # fmt: skip
         lines = [f"| {' | '.join(names)} |", "|---:|---|---|---:|---:|---:|---:|---:|---:|"]

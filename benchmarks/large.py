@@ -1,11 +1,11 @@
-"""What becomes of a topic that is large: seconds, memory and the answer, or the sentence that refuses it.
+"""Run every command on large topics, and print seconds, memory and the answer, or the message of refusal.
 
     python benchmarks/large.py [--kinds sentences,references] [--commands greedy,milp] [--scale 0.1] [--limit 10]
         [--given-up 300]
 
-One topic for each way of being large (tests/support/large_topics.py), and one process for each command, with a time
-limit of --limit seconds; what takes --given-up seconds is killed. Seconds are from the start of the process to its end,
-memory is the largest that it ever held. Kernels are compiled beforehand.
+There is one topic for each kind of largeness (tests/support/large_topics.py), and one process for each command, with a
+time limit of --limit seconds; processes are killed after --given-up seconds. Seconds are from the start of the process
+to its end, memory is its peak. Kernels are compiled beforehand.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ COMMANDS = {
 
 
 class Outcome(NamedTuple):
-    """What came of a command."""
+    """The outcome of a command."""
 
     seconds: float
     megabytes: float
@@ -57,7 +57,7 @@ class Outcome(NamedTuple):
 
 
 def tried(command: list[str], topics: Path, folder: Path, limit: float, given_up: float) -> Outcome:
-    """Run a command on a topic in a process of its own."""
+    """Run a command on a topic in a separate process."""
     first, *flags = command
     output = folder / "answer.jsonl"
     asked = [first, str(topics), *flags, "--max-length", "100", "--time-limit", str(limit), "-o", str(output), "-q"]
@@ -82,7 +82,7 @@ def tried(command: list[str], topics: Path, folder: Path, limit: float, given_up
 
 
 def summary(answer: str) -> str:
-    """Return what a row says of how it ended."""
+    """Return a short description of how a row's search ended."""
     found = []
     for line in answer.splitlines()[:2]:
         row = json.loads(line)

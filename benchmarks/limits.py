@@ -1,13 +1,13 @@
-"""Does every strategy keep a time limit, whatever the objective? The largest topic of each set, and synthetic ones.
+"""Check that every strategy keeps time limits for all objectives, on the largest topics and synthetic ones.
 
     python benchmarks/limits.py DATA_FOLDER [--sets squality,dbs,gum] [--limit 1] [--strategies a,b]
         [--doors solve,near] [--metrics rouge-1,rouge-l] [--synthetic 3000] [--references 2000]
         [--sample 500] [--seed 0] [--worst 20] [--interrupt]
 
-Each search has a process of its own, which is killed after 20 limits; kernels are compiled beforehand and do not count.
-Prints the cases that took longest after their limit, by the clock and by the processor (the less of both counts, so
-that a machine that others use does no harm), and what bound they had. With --interrupt nothing is limited: a search
-gets SIGINT, as by Ctrl-C, when it has lasted one limit. With --sample so many cases are drawn at random.
+Each search runs in a separate process, which is killed after 20 times the limit; kernels are compiled beforehand. The
+program prints the cases that ended latest after their limit, in wall-clock and CPU time (the smaller of both counts, so
+that other work on the machine does not matter), and their bounds. With --interrupt there is no time limit: a search
+gets SIGINT, as from Ctrl-C, after the time of the limit. With --sample, a random sample of the cases is run.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ DOORS: dict[str, Callable[..., Any]] = {
     "near": lambda topic, **options: optsum.enumerate_optima(topic, within="1%", **options).to_result(max_solutions=0),
     "frontier": optsum.frontier,
 }
-"""What is asked of a topic."""
+"""The functions that are called for a topic."""
 
 _GIVEN_UP = 20
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Case(NamedTuple):
-    """One search: how late it ended (None: it was killed), by the clock and by the processor, and what came of it."""
+    """One search: its delay in wall-clock and CPU time (None if it was killed), and its result."""
 
     topic: str
     door: str
@@ -61,13 +61,13 @@ class Case(NamedTuple):
 
 
 def largest(path: Path) -> Topic:
-    """Return the topic of a file that has most sentences."""
+    """Return the topic of a file with the most sentences."""
     topics = (topic for topic in optsum.read_topics(path) if isinstance(topic, Topic))
     return max(topics, key=lambda topic: len(topic.sentences))
 
 
 def synthetic(topics: Iterable[Topic], sentences: int, references: int = 4, seed: int = 0) -> Topic:
-    """Return a topic of so many sentences and references: the words of others, mixed."""
+    """Return a topic with given numbers of sentences and references, of shuffled words of another topic."""
     rng = Random(seed)
     words = [word for topic in topics for sentence in topic.sentences for word in str(sentence).split()]
 
@@ -79,12 +79,12 @@ def synthetic(topics: Iterable[Topic], sentences: int, references: int = 4, seed
 
 
 def processor_s(process: int | None) -> float:
-    """Return the seconds that a process has used so far."""
+    """Return the CPU seconds that a process has used so far."""
     return sum(map(int, Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[11:13])) / _TICKS
 
 
 def searched(topic: Topic, door: str, options: dict[str, Any], limit: float, interrupt: bool) -> Case:
-    """Search in a process of its own."""
+    """Search in a separate process."""
     near, far = multiprocessing.Pipe(duplex=False)
 
     def work() -> None:
@@ -112,7 +112,7 @@ def searched(topic: Topic, door: str, options: dict[str, Any], limit: float, int
 
 @cache
 def served(door: str, pairs: tuple[tuple[str, Any], ...]) -> bool:
-    """Return whether a small topic is searched so, which compiles what is to be compiled."""
+    """Return whether this search is supported, by trying a small topic, which also compiles the kernels."""
     small = as_topic({"id": "small", "documents": [["a b c", "b c d", "d e"]], "references": [["a b d"], ["b c e"]]})
     try:
         DOORS[door](small, **dict(pairs))
@@ -122,7 +122,7 @@ def served(door: str, pairs: tuple[tuple[str, Any], ...]) -> bool:
 
 
 def cases(topics: list[Topic], given: argparse.Namespace) -> Iterator[Case]:
-    """Yield every topic with every door, strategy and objective, or a sample of them."""
+    """Yield every topic with every function (door), strategy and objective, or a sample of these."""
     names = given.doors.split(","), given.strategies.split(","), given.metrics.split(",")
     asked = list(product(topics, *names, *AXES))
     if given.sample:
@@ -142,7 +142,7 @@ def cases(topics: list[Topic], given: argparse.Namespace) -> Iterator[Case]:
 
 
 def main() -> None:
-    """Run all cases and print the worst."""
+    """Run all cases and print the worst ones."""
     compile_at_once()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)

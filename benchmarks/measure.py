@@ -1,16 +1,17 @@
-"""Measure the rows of rows.toml: what each asks of its topics, how long that takes, and what of it is proven.
+"""Measure the rows of rows.toml: the time to answer the question of each row, and the share of proven answers.
 
     python benchmarks/measure.py DATA_FOLDER [GROUP ...] [--only TEXT] [--against PYTHON] [--repeats 3] [--topics N]
 
-A row is a source of topics, a question and its options; where it has lists, it is one row for every combination. Every
-way to answer it (its own, those in `beside`, and its own by the interpreter of `--against`, with another version of
-optsum) runs in a process of its own, which has answered once before anything is measured: kernels are there. The ways
-take turns, so that a busy machine disturbs all of them, and the least time of a topic counts.
+A row has a source of topics, a question and its options; a row with lists means one row for every combination. There
+are several ways to answer a row: its own, those in `beside`, and its own with the interpreter of `--against`, which has
+another version of optsum. Each way runs in a separate process, which answers once before the measurement, so that
+kernels are compiled. The ways take turns, so that other work on the machine affects all of them equally, and the
+minimum time of a topic counts.
 
-Times are milliseconds of CPU a topic, from the text to the result; those of `labels` and `file` are means over a file.
-"ratio" is the total beside that of the row's own way; for an own way beside the greedy guess that its group begins
-with. Two ways that have proven different values end the program with 1, and so does an asked figure that was missed,
-with `--strict`.
+Times are milliseconds of CPU time for a topic, from the text to the result; those of `labels` and `file` are means over
+a file. "ratio" is the total time divided by that of the row's own way, or for an own way by that of the greedy
+selection with which its group begins. The exit status is 1 if two ways prove different values, and with `--strict`
+also if a required figure is missed.
 """
 
 from __future__ import annotations
@@ -35,11 +36,11 @@ from rich.table import Table
 
 HERE = Path(__file__).resolve().parent
 TURN_S = 1800.0
-"""Longest that a way may take for all topics; then it is killed, and the row says so."""
+"""Maximum seconds of a way for all topics; after it, the process is killed, which the row reports."""
 
 
 class Measured(NamedTuple):
-    """One topic: milliseconds, the exact value if there is one, whether it is proven, the gap, how many optima."""
+    """Measurement of a topic: milliseconds, exact value if any, whether it is proven, gap, number of optima."""
 
     ms: float
     value: str | None
@@ -68,17 +69,17 @@ def rows_of(groups: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def name_of(row: dict[str, Any]) -> str:
-    """Return what a row is called: its source, its question and the values of its options."""
+    """Return the name of a row: its source, its question and the values of its options."""
     said = [row["source"], *([] if row["ask"] == "solve" else [row["ask"]]), *map(str, row["options"].values())]
     return " ".join(said) + (f" ({', '.join(row['only'])})" if "only" in row else "")
 
 
 class Server:
-    """A process that answers one way of a row whenever it is asked."""
+    """A process that answers one way of a row on request."""
 
     def __init__(self, python: str, data: Path, row: dict[str, Any]) -> None:
         command = [python, str(HERE / "shared" / "answer.py"), str(data), json.dumps(row)]
-        # Kernels are compiled before anything is measured.
+        # This compiles the kernels before the measurement.
         environment = {**os.environ, "OPTSUM_PATIENCE": "0", "PYTHONPATH": str(HERE)}
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
@@ -86,7 +87,7 @@ class Server:
         self.failed = ""
 
     def ask(self) -> list[Measured] | None:
-        """Return the topics' measures; None if the process has died, or took too long and is killed."""
+        """Return the measurements of the topics, or None if the process died or was killed after too long a time."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         if not self.failed:
@@ -112,14 +113,14 @@ class Server:
 
 
 def best_of(turns: list[list[Measured] | None]) -> list[Measured]:
-    """Return each topic with the least of its times, proven if it was in any turn."""
+    """Return each topic with its minimum time; it is proven if it was proven in any turn."""
     done = [turn for turn in turns if turn is not None]
     best = [min(each, key=lambda one: (not one.proven, one.ms)) for each in zip(*done, strict=True)]
     return [each._replace(ms=min(turn[place].ms for turn in done)) for place, each in enumerate(best)]
 
 
 def contradictions(ways: dict[str, list[Measured]]) -> list[str]:
-    """Return what proven values of a topic differ."""
+    """Return the topics for which proven values differ."""
     found = []
     for place, each in enumerate(zip(*filter(None, ways.values()), strict=False)):
         if len(values := {one.value for one in each if one.proven and one.value is not None}) > 1:
@@ -128,7 +129,7 @@ def contradictions(ways: dict[str, list[Measured]]) -> list[str]:
 
 
 def missed(asked: dict[str, float], found: list[Measured], ratio: float | None) -> list[str]:
-    """Return the asked figures that were not reached."""
+    """Return the required figures that were missed."""
     reached = {
         "median": median(one.ms for one in found),
         "worst": max(one.ms for one in found),
@@ -142,7 +143,7 @@ def missed(asked: dict[str, float], found: list[Measured], ratio: float | None) 
 
 
 def machine() -> str:
-    """Return what this was measured on."""
+    """Return a description of the machine."""
     try:
         models = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
     except OSError:
@@ -195,7 +196,7 @@ def main() -> int:
         for way, topics in found.items():
             if not topics:
                 table.add_row(way, "", "", "", "", "", "", "", failures[way])
-                wrong += way != "  before"  # an earlier version may not know what is asked
+                wrong += way != "  before"  # an earlier version may not support the question
                 continue
             mean = sum(one.ms for one in topics) / len(topics)
             if row["ask"] == "guess":

@@ -1,12 +1,12 @@
-"""Whether the objectives of ROUGE-L oracles are the scores of the official programs.
+"""Check that the objectives of ROUGE-L oracles equal the scores of the official programs.
 
     python benchmarks/official.py DATA_FOLDER [--random 10000]
     python benchmarks/official.py DATA_FOLDER --perl FOLDER/ROUGE-1.5.5.pl [--topics 20]
 
-The package rouge-score, which must be installed, scores the optima of all sets of the folder and of random texts, as
-fractions: the number of differences should be 0. With ``--perl SCRIPT`` ROUGE-1.5.5 itself, its data beside it, scores
-optima with and without ``-m``: to the five digits that it prints there should be no difference either. It needs Perl
-with DB_File, but no XML.
+The package rouge-score, which must be installed, scores the optima of all data sets of the folder and of random texts;
+the number of different fractions should be 0. With ``--perl SCRIPT``, ROUGE-1.5.5 itself, with its data in the same
+folder, scores optima with and without ``-m``; the five digits that it prints should be equal, too. It needs Perl with
+DB_File, but no XML.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LEVELS = {"rouge-l": "rougeLsum", "rougeL": "rougeL"}
 
 
 def random_topics(number: int) -> Iterator[dict[str, Any]]:
-    """Yield small topics of few words, in which subsequences tie."""
+    """Yield small topics with few different words, so that subsequences tie."""
     chance = random.Random(1)
     for name in range(number):
         words = "abcdefgh"[: chance.randint(2, 8)]
@@ -43,9 +43,9 @@ def random_topics(number: int) -> Iterator[dict[str, Any]]:
 
 
 def differences(topics: list[Any], max_length: int) -> tuple[int, int]:
-    """Return for how many optima rouge-score says something else than the objective, exactly, and of how many.
+    """Return the number of optima whose rouge-score differs from the objective, and the number of optima.
 
-    Its precision and recall are quotients of small whole numbers, which their floats determine.
+    The comparison is exact, because floats of quotients of small whole numbers determine the fractions.
     """
     from rouge_score.rouge_scorer import RougeScorer
 
@@ -74,13 +74,13 @@ def exact_f1(score: Any) -> Fraction:
 
 
 def of_printed(scores: dict[str, float]) -> float:
-    """Return F1 as ROUGE-1.5.5 has it: of recall and precision with five digits."""
+    """Return F1 as ROUGE-1.5.5 computes it, from recall and precision with five digits."""
     recall, precision = (round(scores[name], 5) for name in ("recall", "precision"))
     return 2 * recall * precision / (recall + precision) if recall else 0.0
 
 
 def perl_differences(topics: list[Any], script: Path, stemmed: bool) -> tuple[int, int]:
-    """Return for how many optima ROUGE-1.5.5 prints something else than the objective, and of how many."""
+    """Return the number of optima for which ROUGE-1.5.5 prints another value, and the number of optima."""
     options: dict[str, Any] = {"stem": stemmed, "max_length": 60, "time_limit": 2.0}
     found = compared = 0
     with tempfile.TemporaryDirectory() as name:
@@ -122,7 +122,7 @@ def perl_differences(topics: list[Any], script: Path, stemmed: bool) -> tuple[in
 
 
 def main() -> None:
-    """Print what is asked for."""
+    """Print the requested comparison."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
     parser.add_argument("--random", type=int, default=1000, help="how many random texts")

@@ -1,4 +1,4 @@
-"""Size and seconds of a page of many topics: rows with details, repeated under other ids; and a picture of a topic.
+"""Measure the size and time of a page of many topics, with repeated rows; or make a picture of a topic.
 
     optsum compare TOPICS --strategies greedy,lead --max-length 100 --details -o rows.jsonl
     python benchmarks/page.py rows.jsonl --topics 2000

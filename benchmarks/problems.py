@@ -1,15 +1,15 @@
-"""Problems of operations research (examples/problems) by auto, two heuristics and two solvers, beside known optima.
+"""Compare `auto`, two heuristics and two solvers with known optima of problems of operations research.
 
     python benchmarks/problems.py [--limit 5] [--backends highs,cp-sat] [--heuristics greedy,vns] [--seeds 1]
-    python benchmarks/problems.py --others [--limit 5]        # five of them beside pymoo and pagmo, at equal time
+    python benchmarks/problems.py --others [--limit 5]        # five problems, with pymoo and pagmo at equal time
     python benchmarks/problems.py --sizes [--limit 10] [--backends highs,cbc,glpk,scip,cp-sat,gurobi]
 
-Printed are the Markdown tables of docs/problems.md, and with --sizes that of docs/backends.md: by size of the instance,
-the median seconds, how many are proven, and the mean gap. The known optimum is found by other means
-(examples/problems/known.py). A ratio is value / optimum, or optimum / value where little is better. A value above a
-known optimum, or one that is proven and is not it, ends the program. pymoo's genetic algorithm and pagmo's ant colony
-(gaco) and harmony search (ihs) evaluate selections by `Problem.evaluate` as optsum's heuristics do on a problem that
-can only evaluate: pip install pymoo pygmo.
+The program prints the table of docs/problems.md, or with --sizes, for each size of an instance, the median seconds, the
+number of proofs, and the mean gap. The known optimum comes from an independent method (examples/problems/known.py). A
+ratio is value / optimum, or optimum / value when minimizing. A value better than a known optimum, or a proven value
+that differs from it, ends the program. pymoo's genetic algorithm and pagmo's ant colony (gaco) and harmony search (ihs)
+evaluate selections by `Problem.evaluate`, as optsum's heuristics do on a problem that can only evaluate: pip install
+pymoo pygmo.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def line(cells: list[object]) -> None:
 
 
 def shown(problem: optsum.Problem, result: optsum.Result, best: int, *, heuristic: bool, limit: float) -> str:
-    """Return the ratio of a heuristic, and the seconds of a proof; the ratio at the limit where there is none."""
+    """Return the ratio of a heuristic, or the seconds of a proof; without a proof, the ratio at the limit."""
     share = ratio(problem, result.objective, best)
     if share is None:
         return "-"
@@ -59,7 +59,7 @@ def shown(problem: optsum.Problem, result: optsum.Result, best: int, *, heuristi
 
 
 def table(given: argparse.Namespace) -> None:
-    """Print a line a problem."""
+    """Print a line for each problem."""
     heuristics, backends = given.heuristics.split(","), started(given)
     line(["function", "optimum", "auto, s", *heuristics, *(f"{backend}, s" for backend in backends)])
     line(["---", *["--:"] * (2 + len(heuristics) + len(backends))])
@@ -83,7 +83,7 @@ def table(given: argparse.Namespace) -> None:
 
 
 def started(given: argparse.Namespace) -> list[str]:
-    """Return the solvers, each of which has begun its process if it needs one."""
+    """Return the solvers; those that need a process have started it."""
     backends = given.backends.split(",")
     for backend in backends:
         optsum.search(classic.knapsack(), "milp", backend=backend)
@@ -91,7 +91,7 @@ def started(given: argparse.Namespace) -> list[str]:
 
 
 def sizes(given: argparse.Namespace) -> None:
-    """Print a line a solver, and a column for each size of budgeted coverage and of weighted set cover."""
+    """Print a line for each solver, with a column for each size of budgeted coverage and weighted set cover."""
     backends = started(given)
     cells: dict[str, list[str]] = {name: [] for name in ("auto", *backends)}
     for make in SIZES:
@@ -116,7 +116,7 @@ def sizes(given: argparse.Namespace) -> None:
 
 
 class OnlyEvaluates(optsum.Problem):
-    """A problem without all that it can do beside evaluating."""
+    """A problem that can only evaluate, made from another problem."""
 
     def __init__(self, inner: optsum.Problem) -> None:
         limits = {"min_length": inner.min_length, "max_length": inner.max_length}
@@ -126,12 +126,12 @@ class OnlyEvaluates(optsum.Problem):
     inner: optsum.Problem
 
     def evaluate(self, selection: tuple[int, ...]) -> optsum.Evaluation:
-        """Ask the problem."""
+        """Evaluate by the other problem."""
         return self.inner.evaluate(selection)
 
 
 def scored(problem: optsum.Problem, chosen: Any) -> tuple[float, float]:
-    """Return what is minimized of a selection, and by how much it breaks the limits."""
+    """Return the minimized value of a selection, and its violation of the limits."""
     seen = problem.evaluate(tuple(np.flatnonzero(np.asarray(chosen) > 0.5).tolist()))
     return (-1 if problem.sense is optsum.Sense.MAXIMIZE else 1) * float(seen.key), float(seen.violation)
 
@@ -189,7 +189,7 @@ def by_pagmo(name: str) -> Callable[[optsum.Problem, float, int], float | None]:
 
 
 def others(given: argparse.Namespace) -> None:
-    """Print what each holds after the same time."""
+    """Print the values that each library reaches in the same time."""
     programs: dict[str, Callable[[optsum.Problem, float, int], float | None]] = {
         "pymoo GA": by_pymoo,
         "pagmo gaco": by_pagmo("gaco"),

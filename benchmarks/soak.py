@@ -1,14 +1,14 @@
-"""Does a process that goes on for hours stay as it was: memory, open files, threads and the processes that it started?
+"""Check for leaks of memory, open files, threads and child processes in a process that runs for hours.
 
     python benchmarks/soak.py --minutes 60 [--topics TOPICS] [--seed 0] [--most MB]
 
-Mixed work in one process, in random order, round after round: single topics by every strategy and several solvers,
-labels, optima and families of them, frontiers, comparisons, pages, runs on two processes, commands of the command line,
-topics and options that are refused, searches that a limit or Ctrl-C ends. The first round (of every kind of work one)
-is for what is loaded and compiled; what is there after it is compared with what is there at the end, when the processes
-that wait for more work have been ended. Prints a sample a minute, the slope of memory over the time after the first
-round, and what is wrong; the exit status is 1 if anything is: more open files, threads or processes than at first, an
-exception that nothing here expects, or more than --most megabytes an hour.
+One process does mixed work in rounds, in random order: single topics by every strategy and several solvers, labels,
+optimal and near-optimal selections, frontiers, comparisons, pages, runs with two processes, commands, invalid topics
+and options, and searches that a limit or Ctrl-C ends. The first round, with every kind of work once, loads and compiles
+code; the state after it is compared with the state at the end, after idle worker processes have been ended. The program
+prints a sample every minute, the slope of memory after the first round, and all faults. The exit status is 1 if there
+are more open files, threads or processes than after the first round, an unexpected exception, or an increase of memory
+of more than --most megabytes an hour.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ from optsum.registry import BACKENDS, STRATEGIES  # noqa: E402
 NEWS = ROOT / "examples" / "data" / "news.jsonl"
 PAGE = 4096 if not hasattr(os, "sysconf") else os.sysconf("SC_PAGE_SIZE")
 AGAIN_S = 0.05
-"""A Ctrl-C that comes where Python would lose it is sent again within so long, and then belongs to what went before."""
+"""Seconds within which an interrupt that Python could lose is sent again; then it still belongs to the work before."""
 
 
 class Sample(NamedTuple):
-    """What a process holds at a moment."""
+    """Memory, open files, threads and child processes of a process at one time."""
 
     seconds: float
     rounds: int
@@ -66,14 +66,14 @@ class Sample(NamedTuple):
 
 
 def resident(process: int | str) -> float:
-    """Return the megabytes that a process holds in memory; 0 if it is gone."""
+    """Return the resident memory of a process in megabytes, or 0 if it has ended."""
     with contextlib.suppress(OSError):
         return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * PAGE / 1e6
     return 0.0
 
 
 def open_files() -> dict[str, str]:
-    """Return the open files of this process, and what they are."""
+    """Return the open files of this process, with their descriptions."""
     found = {}
     for each in Path("/proc/self/fd").iterdir():
         with contextlib.suppress(OSError):
@@ -82,7 +82,7 @@ def open_files() -> dict[str, str]:
 
 
 def commands() -> list[str]:
-    """Return what the processes that this one started are."""
+    """Return the commands of the child processes."""
     found = []
     for child in sorted(children_of(os.getpid())):
         with contextlib.suppress(OSError):
@@ -91,7 +91,7 @@ def commands() -> list[str]:
 
 
 def slope(samples: list[Sample]) -> float:
-    """Return the megabytes an hour by which memory grows: least squares."""
+    """Return the growth of memory in megabytes per hour, by least squares."""
     hours = [sample.seconds / 3600 for sample in samples]
     mean, middle = sum(hours) / len(hours), sum(sample.megabytes for sample in samples) / len(samples)
     spread = sum((hour - mean) ** 2 for hour in hours)
@@ -100,7 +100,7 @@ def slope(samples: list[Sample]) -> float:
 
 
 class Soak:
-    """The work, each kind a method whose name begins with ``work_``."""
+    """The kinds of work, each a method whose name begins with ``work_``."""
 
     def __init__(self, folder: Path, topics: Path, seed: int) -> None:
         self.folder, self.path, self.random = folder, topics, random.Random(seed)
@@ -116,19 +116,19 @@ class Soak:
         return [getattr(self, name) for name in sorted(dir(self)) if name.startswith("work_")]
 
     def round(self) -> None:
-        """Do one of each kind, in random order."""
+        """Do each kind of work once, in random order."""
         kinds = self.kinds()
         self.random.shuffle(kinds)
         for kind in kinds:
             try:
                 kind()
-            except Exception as error:  # noqa: BLE001 - what nothing expects is counted, and the next goes on
+            except Exception as error:  # noqa: BLE001 - unexpected errors are counted, and the work continues
                 self.faults.append(f"{kind.__name__}: {type(error).__name__}: {error}")
                 print("WRONG:", self.faults[-1], file=sys.stderr, flush=True)
             self.done[kind.__name__] += 1
 
     def options(self, **others: Any) -> dict[str, Any]:
-        """Return options of a search, at random."""
+        """Return random options of a search."""
         return {
             "max_length": self.random.randint(20, 120),
             "metric": self.random.choice(["rouge-1", "rouge-2", "rouge-1+rouge-2", "rouge-su4", "rouge-l"]),
@@ -148,7 +148,7 @@ class Soak:
 
     def work_strategies(self) -> None:
         for strategy in STRATEGIES:
-            with contextlib.suppress(optsum.UnsupportedError, optsum.OptionError):  # not every pair is served
+            with contextlib.suppress(optsum.UnsupportedError, optsum.OptionError):  # not every pair is supported
                 list(optsum.solve_all(self.few(), **self.options(strategy=strategy)))
 
     def work_backends(self) -> None:
@@ -234,13 +234,13 @@ class Soak:
             raise AssertionError(rows)
 
     def work_limits(self) -> None:
-        """A topic that takes longer than its limit."""
+        """Search a topic that takes longer than its limit."""
         topic = self.large()
         for strategy in ("auto", "branch-and-bound", "milp", "vns", "exhaustive"):
             optsum.solve(topic, max_length=200, metric="rouge-2", strategy=strategy, time_limit=0.2)
 
     def work_interrupted(self) -> None:
-        """Ctrl-C during a search, and during the work of others."""
+        """Send Ctrl-C during a search, and while worker processes work."""
         topic = self.large()
         for given in ({"strategy": "milp"}, {"strategy": "branch-and-bound"}, {"strategy": "genetic"}, {"workers": 2}):
             with self.interrupted(self.random.uniform(0.05, 0.4)), contextlib.suppress(KeyboardInterrupt):
@@ -253,7 +253,7 @@ class Soak:
 
     @contextlib.contextmanager
     def interrupted(self, seconds: float) -> Iterator[None]:
-        """Press Ctrl-C after so many seconds; afterwards nothing of it is under way."""
+        """Send Ctrl-C after a number of seconds, and return when no signal is pending."""
         over = threading.Event()
 
         def press() -> None:
@@ -283,7 +283,7 @@ def sample(began: float, rounds: int) -> Sample:
 
 
 def at_rest() -> dict[str, str]:
-    """End the processes that wait for work, and return the open files."""
+    """End idle worker processes, and return the open files."""
     from loky import get_reusable_executor
 
     get_reusable_executor().shutdown(wait=True)
@@ -292,7 +292,7 @@ def at_rest() -> dict[str, str]:
 
 
 def soak(minutes: float, topics: Path, seed: int, most: float) -> list[str]:
-    """Go on for so long; return what is wrong."""
+    """Work for the given time, and return the faults."""
     began = monotonic()
     with TemporaryDirectory(prefix="optsum-soak-") as place:
         work = Soak(Path(place), topics, seed)
@@ -319,7 +319,7 @@ def soak(minutes: float, topics: Path, seed: int, most: float) -> list[str]:
 def compared(
     samples: list[Sample], last: Sample, at_first: dict[str, str], at_end: dict[str, str], most: float
 ) -> list[str]:
-    """Print how memory went, and return what there is more of at the end."""
+    """Print the growth of memory, and return everything of which there is more at the end."""
     rising = slope(samples[1:])
     half = samples[1 + len(samples) // 2 :]
     top = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6

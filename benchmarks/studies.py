@@ -1,16 +1,16 @@
-"""Every study on every data set that it serves: seconds, memory, and what its tables leave out.
+"""Run every study on every suitable data set: measure seconds and memory, and show what its tables leave out.
 
     python benchmarks/studies.py DATA_FOLDER [--only hirao:opinosis,akhmetov] [--timeout 900] [--topics 5]
 
-Each line of the table is one ``optsum study`` as a user calls it, with systems where the data has them, and in a
-process of its own. CPU seconds are those of that process and all below it: what the study takes of an idle machine is
-little more than their number divided by that of the processes. Memory is the resident memory of that process and all
-below it, added up ten times a second: pages that they share count for each, so it is an upper limit. The settings and
-what is left out are the last table's caption. The load at the start is printed, too: times of a busy machine say
-little. A study that is not done after ``--timeout`` seconds is ended.
+Each line of the table is one ``optsum study`` command in a separate process, with systems if the data set has them. CPU
+seconds include child processes; divided by the number of processes, they are close to the wall-clock time on an idle
+machine. Memory is the sum of the resident memory of the process and its child processes, sampled ten times a second; it
+counts shared pages several times, so it is an upper bound. The last table's caption has the settings and exclusions.
+The load at the start is printed, because times of a busy machine are unreliable. A study is ended after ``--timeout``
+seconds.
 
-The covers of tsc3 are those that people made, where there are any (all that they marked is needed), and elsewhere what
-``optsum align`` makes of the texts.
+The covers of tsc3 are human alignments if there are any (all marked sentences are needed), and otherwise those that
+``optsum align`` makes from the texts.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ PAGE = os.sysconf("SC_PAGE_SIZE")
 
 @dataclass(frozen=True)
 class Measured:
-    """A study that was run."""
+    """Measurements of a study."""
 
     topics: int
     seconds: float
@@ -47,7 +47,7 @@ class Measured:
 
 
 def resident(process: int) -> int:
-    """Return the bytes that a process has in memory now; 0 if it has ended."""
+    """Return the resident memory of a process in bytes, or 0 if it has ended."""
     try:
         return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * PAGE
     except (OSError, IndexError):
@@ -55,7 +55,7 @@ def resident(process: int) -> int:
 
 
 def measured(study: str, topics: Path, systems: Path, workers: int, timeout: float) -> Measured:
-    """Run a study and watch it."""
+    """Run a study and measure it."""
     command = [*OPTSUM, "study", study, str(topics), "--workers", str(workers), "-q", "-o", str(topics) + ".rows.jsonl"]
     if systems.exists():
         command += ["--systems", str(systems)]
@@ -96,7 +96,7 @@ def covered(data: Path, name: str, into: Path) -> None:
 
 
 def cases(data: Path, only: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield studies and the data sets they serve."""
+    """Yield studies and the data sets that suit them."""
     names = sorted(path.parent.name for path in data.glob("*/topics.jsonl"))
     for study in STUDIES:
         for name in names if study != "compressive" else [PARSED]:

@@ -1,4 +1,4 @@
-"""How good contexts are that simple rules pack, beside the best within the budget: python context.py [TOPICS]."""
+"""Compare contexts chosen by simple rules with the best one within a budget: python context.py [TOPICS]."""
 
 import re
 import sys
@@ -15,7 +15,7 @@ def tokens(text: str | tuple[str, ...]) -> list[str]:
     return re.findall(r"\w{1,6}|[^\w\s]", text if isinstance(text, str) else " ".join(text))
 
 
-# Sentences are passages, those of the references claims; which passages support a claim is read off their words.
+# Passages are sentences of the documents, claims those of the references; words decide which passages support a claim.
 topics = optsum.read_topics(sys.argv[1] if len(sys.argv) > 1 else NEWS)
 questions = [question for question in optsum.align(topics) if isinstance(question, optsum.Topic)]
 

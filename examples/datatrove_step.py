@@ -1,7 +1,7 @@
-"""A step of datatrove (or any pipeline of generators): documents pass, each with the labels of its oracle.
+"""A pipeline step for datatrove (or any pipeline of generators) that adds the labels of the oracle to documents.
 
-A pipeline of datatrove takes it between a reader and a writer, ``[JsonlReader(...), OracleLabels(...),
-JsonlWriter(...)]``; the reference is ``metadata["summary"]``. To see it work: python datatrove_step.py
+In a pipeline of datatrove it comes between a reader and a writer, ``[JsonlReader(...), OracleLabels(...),
+JsonlWriter(...)]``; the reference is ``metadata["summary"]``. To try it: python datatrove_step.py
 """
 
 from collections.abc import Iterable, Iterator
@@ -28,7 +28,7 @@ class OracleLabels(PipelineStep):  # type: ignore[misc]
 
     def run(self, data: Iterable[Any], rank: int = 0, world_size: int = 1) -> Iterator[Any]:
         """Yield the documents, in order; one that cannot be labelled has the reason in ``error``."""
-        del rank, world_size  # each has documents of its own
+        del rank, world_size  # each worker has different documents
         for document in data:
             given = {"id": document.id, "documents": [document.text], "references": [document.metadata[self.summary]]}
             (row,) = map(dict, optsum.labels([given], flat="texts", **self.options))

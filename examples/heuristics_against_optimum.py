@@ -1,4 +1,4 @@
-"""How far heuristics stay below the optimum, with five seeds each: python heuristics_against_optimum.py [TOPICS]."""
+"""Compare heuristics with the optimum, with five seeds each: python heuristics_against_optimum.py [TOPICS]."""
 
 import sys
 from pathlib import Path

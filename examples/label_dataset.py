@@ -1,4 +1,4 @@
-"""Labels for training, hard and soft, as JSON Lines: python label_dataset.py [TOPICS] > labels.jsonl."""
+"""Make labels for training, hard and soft, as JSON Lines: python label_dataset.py [TOPICS] > labels.jsonl."""
 
 import json
 import sys

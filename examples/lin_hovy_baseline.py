@@ -1,4 +1,4 @@
-"""The upper bound of Lin & Hovy 2003 beside the lead, for each document: python lin_hovy_baseline.py [TOPICS]."""
+"""Compare the upper bound of Lin & Hovy 2003 with the lead baseline: python lin_hovy_baseline.py [TOPICS]."""
 
 import sys
 from pathlib import Path

@@ -1,9 +1,9 @@
-"""The gap to the oracle as a metric of `evaluate`: how much of what an extract could reach a system has reached.
+"""The gap to the oracle as a metric for `evaluate`: the share of the oracle's score that a system reaches.
 
     gap = evaluate.load("examples/oracle_gap.py")
     gap.compute(predictions=[...], references=[...], documents=[...], max_length=100)
 
-Without that package, or with the shown texts: python oracle_gap.py
+Without the package `evaluate`, with texts of its own: python oracle_gap.py
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ import optsum
 try:
     import datasets
     import evaluate
-except ImportError:  # the numbers need neither
+except ImportError:  # the computation needs neither package
     pass
 else:
 

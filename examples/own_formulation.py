@@ -1,4 +1,4 @@
-"""A formulation of your own, without a package: the best extract of sentences that hold a number.
+"""A formulation of your own, without a package: extracts of sentences that contain a number.
 
 python own_formulation.py [TOPICS]; the same on the command line:
 optsum solve TOPICS --formulation examples/own_formulation.py:WithNumbers --max-length 75

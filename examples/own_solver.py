@@ -45,13 +45,13 @@ class Scipy(optsum.Backend):
         start: tuple[int, ...] | None = None,
     ) -> optsum.RawOutcome:
         """Solve the problem's integer program."""
-        del start  # it is not declared that one is taken
+        del start  # a start is not declared as supported
         self.accept(limits)
         options = self.settings(limits, seed)
         if unknown := options.keys() - {"time_limit", "mip_rel_gap", "node_limit", "presolve", "disp"}:
             raise optsum.OptionError(f"The backend {self.name} has no option {min(unknown)}.")
         model, began = problem.linear_model, perf_counter()
-        sign = -1 if model.sense is optsum.Sense.MAXIMIZE else 1  # it only minimizes
+        sign = -1 if model.sense is optsum.Sense.MAXIMIZE else 1  # scipy only minimizes
         rows = csr_array((model.row_value, model.row_column, model.row_start), (model.rows, model.columns))
         found = milp(
             sign * model.objective,

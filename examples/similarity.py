@@ -1,6 +1,6 @@
-"""An oracle by meaning, beside that by words: python similarity.py [TOPICS].
+"""Compare an oracle by similarity of meaning with the oracle by words: python similarity.py [TOPICS].
 
-Any model of sentences will do; here, without one, a sentence is the sum of vectors of its character trigrams.
+Use any sentence embedding model; here, the vector of a sentence is the sum of vectors of its character trigrams.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""The same oracle from every solver that works here: python swap_solver.py [TOPICS]."""
+"""Find the same oracle with every solver that works on this machine: python swap_solver.py [TOPICS]."""
 
 import sys
 from pathlib import Path
@@ -13,7 +13,7 @@ for name in optsum.BACKENDS:
         continue
     try:
         best = optsum.solve(topic, max_length=75, strategy="milp", backend=name, time_limit=10)
-    except optsum.OptsumError as error:  # a solver for covers alone, or one without a licence
+    except optsum.OptsumError as error:  # a solver only for covers, or one without a licence
         print(f"{name:12} {error}")
     else:
         print(f"{name:12} {best.status.value} {best.objective_exact} in {best.seconds:.3f} s")

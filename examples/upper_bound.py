@@ -1,4 +1,4 @@
-"""How good extracts of a data set can be, by length: python upper_bound.py [TOPICS]."""
+"""Print the upper bound of a data set for several lengths: python upper_bound.py [TOPICS]."""
 
 import sys
 from pathlib import Path

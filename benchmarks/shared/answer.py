@@ -1,4 +1,4 @@
-"""Answer one way of a row again for each line of the standard input: the process that measure.py starts."""
+"""Answer one way of a row for each line of standard input, in a process that measure.py starts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def topics_of(path: Path) -> Iterator[optsum.Topic]:
 
 
 def aligned(data: Path, name: str) -> Iterator[Any]:
-    """Yield the topics of a set with what covers each sentence of their references: as annotated, or by their words."""
+    """Yield the topics of a data set with covers of their references: as annotated, or aligned by words."""
     marked = data / name / "alignments.jsonl"
     given = {"alignments": str(marked)} if name == "dbs" else {}
     for topic in optsum.align(data / name / "topics.jsonl", **given):
@@ -41,7 +41,7 @@ def aligned(data: Path, name: str) -> Iterator[Any]:
 
 
 def made_up_covers(number: int) -> Iterator[dict[str, Any]]:
-    """Yield topics of 1,000 sentences, and 60 to cover, each by one of 1 to 8 sets of 1 to 4 sentences."""
+    """Yield topics with 1,000 sentences, and 60 abstract sentences with 1 to 8 alternatives of 1 to 4 sentences."""
     for seed in range(number):
         rng = random.Random(seed)
         cover = [
@@ -52,9 +52,9 @@ def made_up_covers(number: int) -> Iterator[dict[str, Any]]:
 
 
 def joined_documents(data: Path, least: int) -> Iterator[Any]:
-    """Yield GUM documents with their parses, put together until they have at least so many sentences.
+    """Yield GUM documents with their parses, joined until they have at least the given number of sentences.
 
-    The k-th of four references is made of the documents' k-th references; a document by itself keeps its own.
+    The k-th of four references joins the k-th references of the documents; a single document keeps its own.
     """
     folder = data / "gum"
     group: list[dict[str, Any]] = []
@@ -79,7 +79,7 @@ def joined_documents(data: Path, least: int) -> Iterator[Any]:
 
 
 def source_of(data: Path, name: str) -> Iterable[Any]:
-    """Return the topics of a source: a data set, or one of those that are made of them."""
+    """Return the topics of a source: a data set, or topics derived from data sets."""
     kind, _, rest = name.partition("+")
     if rest in {"types", "context"}:
         from shared.vectors import with_vectors
@@ -99,7 +99,7 @@ def source_of(data: Path, name: str) -> Iterable[Any]:
 
 
 def of_result(ms: float, result: Any) -> tuple[Any, ...]:
-    """Return what is measured of a result."""
+    """Return the measurements of a result."""
     return ms, result.objective_exact, str(result.status.value) in ANSWERS, result.gap, None
 
 
@@ -107,7 +107,7 @@ def solved(topic: Any, options: dict[str, Any]) -> tuple[Any, ...]:
     began = process_time()
     try:
         result = optsum.solve(topic, **options)
-    except optsum.OptsumError:  # such as a topic without anything in common with its references
+    except optsum.OptsumError:  # such as a topic that shares no n-gram with its references
         return 1e3 * (process_time() - began), None, True, None, None
     return of_result(1e3 * (process_time() - began), result)
 
@@ -128,7 +128,7 @@ def at_every_length(topic: Any, options: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def at_lengths(topic: Any, options: dict[str, Any]) -> tuple[Any, ...]:
-    """Search each length by itself."""
+    """Search each length separately."""
     began = process_time()
     others = {name: value for name, value in options.items() if name not in {"lengths", "max_length"}}
     for length in options["lengths"]:
@@ -137,7 +137,7 @@ def at_lengths(topic: Any, options: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def of_file(path: Path, options: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
-    """Yield each topic of a file that is solved as a whole, with the mean time of all."""
+    """Yield each topic of a file that is solved in one call, with the mean time of all topics."""
     began = process_time()
     found = list(optsum.solve_all(path, **options))
     for result in found:
@@ -148,7 +148,7 @@ def of_file(path: Path, options: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
 
 
 def many_topics(path: Path, topics: int, folder: str) -> Path:
-    """Write so many topics of a file, under ids of their own."""
+    """Write a number of topics of a file, repeated with new ids."""
     lines = path.read_text(encoding="utf-8").splitlines()
     many = (lines[n % len(lines)].replace('"id": "', f'"id": "{n}-', 1) for n in range(topics))
     given = Path(folder, "topics.jsonl")
@@ -157,7 +157,7 @@ def many_topics(path: Path, topics: int, folder: str) -> Path:
 
 
 def labelled(path: Path, options: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
-    """Yield the mean time of 3,000 topics that the command line labels, without what it takes to begin and to end."""
+    """Yield the mean time of 3,000 topics with `optsum labels`, without the time to start and to end."""
     from optsum.cli import main
 
     took = []
@@ -171,12 +171,12 @@ def labelled(path: Path, options: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
 
 
 def flags(options: dict[str, Any]) -> list[str]:
-    """Return options as the command line has them."""
+    """Return options as flags of the command line."""
     return [part for name, value in options.items() for part in (f"--{name.replace('_', '-')}", str(value))]
 
 
 def commanded(path: Path, options: dict[str, Any], row: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
-    """Yield what a whole command takes in a process of its own: CPU, or wall time where that is asked.
+    """Yield the time of a whole command in a separate process: CPU time, or wall-clock time if requested.
 
     ``cold``: with an empty cache of kernels.
     """
@@ -203,8 +203,8 @@ def f1(summary: set[Any], reference: set[Any]) -> float:
 def greedy_choice(words: list[str], tokens: list[list[str]], most: int = 3) -> list[int]:
     """Return the sentences in the order in which PreSumm's greedy selection takes them (Liu & Lapata 2019).
 
-    It adds the sentence that raises the sum of the set-based ROUGE-1 and ROUGE-2 F1 most, and stops when none does.
-    Written from that description, on sets, as it is used.
+    It adds the sentence that increases the sum of the set-based ROUGE-1 and ROUGE-2 F1 most, and stops when none does.
+    This is an independent implementation of that description.
     """
     reference_1, reference_2 = set(words), set(pairwise(words))
     sets_1 = [set(sentence) for sentence in tokens]
@@ -229,7 +229,7 @@ def greedy_choice(words: list[str], tokens: list[list[str]], most: int = 3) -> l
 
 
 def guesses(topics: list[Any]) -> Callable[[], list[tuple[Any, ...]]]:
-    """Return greedy selection in the manner of PreSumm, of tokens that are given, without a proof."""
+    """Return PreSumm's greedy selection for given tokens, without a proof."""
     analyzer = optsum.Analyzer("presumm")
     given = [(analyzer.joined_tokens(t.references[0]), list(map(analyzer.tokens, t.sentences))) for t in topics]
 
@@ -275,7 +275,7 @@ def main() -> None:
         _compiled_from_the_first_topic(kernel)
     answer = way_of(data, row)
     if row["ask"] != "command" and row.get("warm", True):
-        with suppress(Exception):  # it will be said where it is measured
+        with suppress(Exception):  # the error will be reported in the measurement
             answer()
     for _ in sys.stdin:
         try:
@@ -286,7 +286,7 @@ def main() -> None:
 
 
 def _compiled_from_the_first_topic(name: str) -> None:
-    """Let a kernel of blocks be compiled, as if many topics had gone without it."""
+    """Compile the kernel for several topics at once, as after many topics."""
     with suppress(ImportError, AttributeError):
         from optsum.solvers import few_units
 

@@ -1,4 +1,4 @@
-"""What is measured is compiled: no kernel is interpreted first."""
+"""Compile kernels at once, so that measurements do not include interpretation."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ from optsum.system.compiled import patience
 
 
 def compile_at_once() -> None:
-    """Let kernels be compiled when they are first called, here and in processes that are started from here."""
+    """Compile kernels at their first call, in this process and in processes that it starts."""
     os.environ["OPTSUM_PATIENCE"] = "0"
     patience.end()

@@ -1,4 +1,4 @@
-"""Coverage instances of topics, through the formulation that everybody uses."""
+"""Coverage instances of topics, built by the extractive formulation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from optsum.running.one_problem import build, problems, setup_of
 
 
 def instances_of(topic: Topic, options: Mapping[str, Any]) -> Iterator[Coverage]:
-    """Yield the instance of a topic, or one for each reference; a reference without any n-gram makes none."""
+    """Yield the instance of a topic, or one for each reference that has n-grams."""
     resolved = resolve({**options, "strategy": "branch-and-bound"})
     for part in problems(topic, setup_of(resolved)):
         try:

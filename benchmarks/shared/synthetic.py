@@ -1,11 +1,11 @@
-"""Topics of the shape of DUC-2004 and DUC-2006, made from real prose.
+"""Topics with the shape of DUC-2004 and DUC-2006, made from real texts.
 
-The sources are one story (DUC-2004 shape) or several (DUC-2006 shape), their sentences joined until they are as long
-as newswire sentences. The references are four human answers to one question about the story, cut to the length
-limit. What the stories lack is that many documents tell the same event: so each topic has phrases of its own, drawn
-from the story, some far more frequent than others (Zipf); a share of the words of every sentence and of every
-reference is replaced by such phrases. The shares are set so that the mean oracle recall comes near Table 2 of Hirao
-et al. 2017 (ROUGE-1 stemmed, without stop words; ROUGE-2 stemmed, with them).
+The documents are one story (shape of DUC-2004) or several (DUC-2006), with sentences joined until they are as long as
+newswire sentences. The references are four human answers to one question about the story, cut to the length limit. In
+DUC many documents report the same event. To imitate this, a share of the words of every sentence and every reference is
+replaced by phrases drawn from the story, with a Zipf distribution of frequencies. The shares are set so that the mean
+oracle recall is close to Table 2 of Hirao et al. 2017 (ROUGE-1 stemmed, without stop words; ROUGE-2 stemmed, with stop
+words).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import optsum
 
 @dataclass(frozen=True)
 class Shape:
-    """What a set of topics looks like."""
+    """The shape of a set of topics."""
 
     sentences: int
     words: float
@@ -55,7 +55,7 @@ def _joined(sentences: Sequence[object], shape: Shape, rng: random.Random) -> li
 def _mixed(
     words: list[str], share: float, phrases: list[list[str]], weights: list[float], rng: random.Random
 ) -> list[str]:
-    """Replace a share of the words by phrases; the number of words stays."""
+    """Replace a share of the words by phrases, without changing the number of words."""
     out: list[str] = []
     while len(out) < len(words):
         phrase = rng.choices(phrases, weights)[0]

@@ -1,8 +1,8 @@
 """Vectors of words and of words in context, for similarity of meaning, without any model.
 
 A word's vector is a row of the truncated SVD (64 dimensions) of positive pointwise mutual information (words within 5
-of one another, in the documents and references of the set). "types": a token has the vector of its word; "context":
-mixed with the mean of its 7 neighbours, so that every token has its own. Tokens are those of ROUGE.
+of one another, in the documents and references of the set). With "types", a token has the vector of its word; with
+"context", this is mixed with the mean of its 7 neighbours, so tokens of one word differ. Tokens are those of ROUGE.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def embeddings(texts: list[list[list[str]]]) -> tuple[dict[str, int], Any]:
 
 
 def in_context(vectors: Any) -> Any:
-    """Return vectors of tokens mixed with the mean of their neighbours."""
+    """Return the vectors of tokens, mixed with the mean of their neighbours."""
     padded = np.pad(vectors, ((_NEIGHBOURS // 2, _NEIGHBOURS // 2), (0, 0)))
     around = sum(padded[shift : shift + len(vectors)] for shift in range(_NEIGHBOURS)) / _NEIGHBOURS
     return (vectors + around) / 2

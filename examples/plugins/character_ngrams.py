@@ -1,4 +1,4 @@
-"""A metric of your own: n-grams of characters (as in chrF, Popovic 2015), recall, precision or F1, in sums too.
+"""A metric of your own: n-grams of characters (as in chrF, Popovic 2015).
 
 optsum solve TOPICS --metric char-4 --measure f1 --max-length 60
 """

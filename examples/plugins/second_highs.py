@@ -1,4 +1,4 @@
-"""A backend of your own: any solver that Pyomo drives needs a declaration and nothing more."""
+"""A backend of your own: a solver that Pyomo drives needs only a declaration."""
 
 from typing import ClassVar
 
@@ -8,7 +8,7 @@ import optsum
 
 
 class Quiet(highspy.Highs):
-    """HiGHS that does not print its version, as 1.16 does when its callbacks begin."""
+    """HiGHS without the version that release 1.16 prints when its callbacks are enabled."""
 
     def enableCallbacks(self) -> None:  # noqa: N802
         """Turn the output off first."""

@@ -1,6 +1,6 @@
-"""Twenty-two problems of operations research, about ten lines each; no text anywhere.
+"""Twenty-two problems of operations research, about ten lines each.
 
-Each function makes one small instance from a seed. On the command line a problem stands where topics do:
+Each function makes one small instance from a seed. On the command line, give a problem in place of topics:
 
     optsum solve examples/problems/classic.py:set_cover
     optsum compare examples/problems/classic.py:maximized --strategies greedy,vns,genetic

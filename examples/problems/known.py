@@ -1,7 +1,7 @@
-"""The optimum of a problem by other means than optsum's: what the table of benchmarks/problems.py is held against.
+"""The optimum of a problem by an independent method, with which benchmarks/problems.py compares results.
 
-Instances in the normal form are written anew as a program for HiGHS by way of SciPy, from their public JSON; models of
-Pyomo go to HiGHS by Pyomo itself; what can only be evaluated is tried selection by selection.
+Instances in the normal form are converted from their public JSON to programs for HiGHS in SciPy; Pyomo passes models
+to HiGHS; for problems that can only evaluate, all selections are evaluated.
 """
 
 from __future__ import annotations

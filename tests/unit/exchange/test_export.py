@@ -1,4 +1,4 @@
-"""Exported files solve to the same optimum with programs that never heard of optsum, and their answers come back."""
+"""Check that other programs find the same optimum from exported files, and that their solutions are imported."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def program(name: str) -> str:
 
 
 def solve_file(name: str, path: Path, solution: Path) -> None:
-    """Solve a file with a program, or with a solver's own reader."""
+    """Solve a file with a program, or with a solver's Python package."""
     if name == "cbc":
         command = [program("cbc"), str(path), "-preprocess", "off", "-solve", "-solu", str(solution)]
     elif name in {"glpk", "glpk raw"}:
@@ -320,7 +320,7 @@ def test_files_are_named_by_ids() -> None:
     assert all("/" not in stem and not stem.startswith((".", "-")) for stem in stems)
 
 
-def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_commands_export_and_import(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     topics = tmp_path / "topics.jsonl"
     topics.write_text("".join(json.dumps(topic) + "\n" for topic in TOPICS))
     files, rows = tmp_path / "files", tmp_path / "rows.jsonl"

@@ -1,4 +1,4 @@
-"""Rows of a run that are damaged: said by whoever reads them, kept as far as they can be, the rest searched again."""
+"""Check that damaged rows of a run are reported and searched again, and that all others are kept."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def test_a_cell_with_an_error_is_not_finished_until_its_rows_are_replaced(tmp_pa
         assert store.counts() == {"optimal": 3, "error": 1}
 
 
-def test_what_is_damaged_is_said_and_searched_again() -> None:
+def test_damaged_rows_are_reported_and_searched_again() -> None:
     assert list(damaged_stores(list(SOME))) == [(name, "") for name in SOME]
 
 
 @pytest.mark.slow
-def test_all_kinds_of_damage() -> None:
+def test_the_store_recovers_from_every_kind_of_damage() -> None:
     assert [each for each in damaged_stores([name for name in STORES if name not in SOME]) if each[1]] == []
 
 
@@ -83,7 +83,7 @@ def test_stores_of_older_versions_have_no_checksums_and_are_read(folder: Path) -
         assert database.execute("SELECT count(sum) FROM rows").fetchone() == (1,)
 
 
-def test_every_command_says_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_command_reports_the_damage(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     change(folder, "UPDATE rows SET row = '{' WHERE topic = 3")
     for arguments, status in (
         (["status", "run"], 0),

@@ -1,4 +1,4 @@
-"""The readable Pyomo model of covers: its constraints bite, and it has the optimum of the arrays."""
+"""Test the readable Pyomo model of covers: its constraints are binding, and its optimum is that of the arrays."""
 
 from __future__ import annotations
 
@@ -72,10 +72,10 @@ def test_random_covers_by_the_newer_and_the_older_interface(solver: str) -> None
         outcome = backend.solve(problem, Limits(), 0)
         assert outcome.optimal, number
         assert outcome.selection in covers, number
-        # The older interface states no objective here; the selection says it all.
+        # The older interface returns no objective here; the selection is checked instead.
         assert outcome.objective is None or outcome.objective == pytest.approx(least), number
 
 
 def test_a_clause_without_alternatives_leaves_nothing_feasible() -> None:
-    # The formulation never builds one; whoever does must not get a cover that leaves it out.
+    # The formulation never makes such a clause; a model with one must not ignore it.
     assert not _feasible(cover_model([[(0,)], []], [1]))

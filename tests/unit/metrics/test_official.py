@@ -1,4 +1,4 @@
-"""Scores from numbered tokens, against the plain scorer."""
+"""Compare official scores from numbered tokens with the plain scorer."""
 
 from __future__ import annotations
 
@@ -95,5 +95,5 @@ def test_kernels_are_told_what_built_in_metrics_count() -> None:
     }
 
 
-def test_no_metric_no_score() -> None:
+def test_without_metrics_there_are_no_scores() -> None:
     assert official_scores(interned(Analyzer(), ["a b", "a"]), [0, 1], [0], []) == {}

@@ -1,4 +1,4 @@
-"""What is said of families: sets that could lose a unit, sets that differ much, what sets are worth; by definition."""
+"""Test statistics of families of sets by definition: superfluous units, diverse sets, values, samples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that options name are read anew when they have changed, in this process and in others."""
+"""Check that files named by options are read again after a change, in one process and in several."""
 
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+"""Test `Problem` and `CoverageProblem`: capabilities, repair, moves, sampling."""
+
 from __future__ import annotations
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""What formulations serve: each refusal's sentence, the table, and lists of a third party's."""
+"""Test the declarations of what formulations serve: their refusals, the table, and those of third parties."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_what_is_served_passes(formulation: type[Formulation], spec: dict[str, A
     check(formulation.serves, **spec)
 
 
-def test_lists_refuse_by_a_sentence_of_their_own() -> None:
+def test_declared_lists_refuse_by_their_sentence() -> None:
     serves = Compatibility(metrics=("rouge-N", "rouge-suK"), measure=("recall", "f1"))
     for spec in ({"metric": "rouge-7"}, {"metric": "rouge-su0", "measure": "f1"}, {"metric": "rouge-1+rouge-2"}):
         check(serves, **spec)
@@ -93,6 +93,6 @@ def test_a_rule_holds_only_where_its_conditions_do() -> None:
     assert not rule.refuses(sets)
 
 
-def test_a_length_unit_that_does_not_exist() -> None:
+def test_an_unknown_length_unit_is_refused() -> None:
     with pytest.raises(OptionError, match="no length unit 'lines'"):
         check(Compatibility(), length_unit="lines")

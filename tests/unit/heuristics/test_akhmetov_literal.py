@@ -129,7 +129,7 @@ def test_a_limit_in_the_first_generation_and_ctrl_c_leave_the_best_so_far(strate
     assert (stopped.termination, stopped.status) == ("interrupted", "feasible")
 
 
-def test_other_objectives_are_refused() -> None:
+def test_impossible_options_are_refused() -> None:
     problem = build(as_topic(topic(1)), setup_of(resolve({"measure": "f1"}))).problem
     wrong: list[tuple[str, str, Any]] = [
         ("vns-paper", "kmax", 0),

@@ -24,7 +24,7 @@ def greedy(instance: Coverage) -> Selection:
 
 
 def algorithm_2(problem: Problem, *, idle: bool = False) -> Selection:
-    """Algorithm 2 of Hirao et al. 2017 as intended, without shortcuts; with `idle`, units that gain nothing are taken."""
+    """Algorithm 2 of Hirao et al. 2017 as intended, without shortcuts; `idle` also takes units that gain nothing."""
     oracle: list[int] = []
     left = list(range(problem.size))
     length = 0
@@ -70,8 +70,8 @@ def test_what_the_option_idle_refuses() -> None:
 def test_a_search_of_two_rounds_by_hand() -> None:
     """Trace the rounds for gains a 2 1, b 3, c 2, d 2 and at most 5 words.
 
-    Round 1: {a, b} 5/3, {b} 3/2, {c, d} 4/3, {a} 2/2, so unit 0. Round 2, 2 words left: unit 1 gains 0, unit 3 gains 1/2,
-    and unit 2 would gain 4/3 but needs 3 words. The result is 0 and 3, worth 6 of 10; the optimum is 1 and 2, worth 7.
+    Round 1: {a, b} 5/3, {b} 3/2, {c, d} 4/3, {a} 2/2, so unit 0. Round 2, 2 words left: unit 1 gains 0, unit 3 gains
+    1/2, and unit 2 would gain 4/3 but needs 3 words. So 0 and 3, worth 6 of 10; the optimum is 1 and 2, worth 7.
     """
     instance = Coverage.of(
         [3, 2, 3, 2], [{0: 1, 1: 1}, {1: 1}, {2: 1, 3: 1}, {0: 1}], [[2, 1], [3], [2], [2]],
@@ -83,7 +83,7 @@ def test_a_search_of_two_rounds_by_hand() -> None:
 
 
 def test_a_rejected_sentence_uses_up_no_length() -> None:
-    """Test a densest sentence that does not fit; as printed, the algorithm would count its words and reject the last."""
+    """Test a densest sentence that does not fit; as printed, its words would count and the last be rejected too."""
     instance = Coverage.of([4, 5, 2], [{0: 1}, {1: 1}, {2: 1}], [[8], [9], [1]], constants=(0, 18), max_length=6)
     assert greedy(instance) == (0, 2)
 

@@ -38,7 +38,7 @@ def test_never_worse_than_greedy_never_better_than_the_optimum(kind: str) -> Non
 
 
 def test_a_swap_by_hand() -> None:
-    """Test greedy taking unit 0 (6 for 4 words), after which nothing fits; units 1 and 2 use 6 words and are worth 7."""
+    """Test greedy taking unit 0 (6 for 4 words), after which nothing fits; units 1 and 2 fill 6 words, worth 7."""
     instance = Coverage.of([4, 3, 3], [{0: 1}, {1: 1}, {2: 1}], [[6], [3], [4]], constants=(0, 13), max_length=6)
     assert search(CoverageProblem.of(instance), "greedy").objective_exact == "6/13"
     result = search(CoverageProblem.of(instance), "greedy+ls")

@@ -81,7 +81,7 @@ def test_equal_parts_are_shared() -> None:
 
 @pytest.mark.parametrize("marked", [0, 150])
 def test_tables_of_sizes_are_freed(marked: int) -> None:
-    """Check that tables are freed, since all at once, or with columns for unmarked units, would take many times the memory."""
+    """Check that tables are freed: all at once, or with columns for unmarked units, would take many times as much."""
     units = 150
     diagram = Diagram(np.array([*ENDS, *([x, x + 1, x + 1] for x in range(units))], np.int32), units + 1)
     assert diagram.count == 2**units

@@ -57,7 +57,7 @@ def kept(topic: dict[str, Any], selection: tuple[int, ...]) -> bool:
 
 
 def truth(topic: dict[str, Any], **options: Any) -> tuple[Any, set[tuple[int, ...]]]:
-    """Return the best value of all sets that satisfy the pairs and those that reach it, each set evaluated by itself."""
+    """Return the best value of all sets that satisfy the pairs, and those that reach it, without asking a search."""
     free = {name: value for name, value in topic.items() if name != "constraints"}
     size = sum(map(len, topic["documents"]))
     best: Any = None
@@ -251,7 +251,7 @@ def test_invalid_pairs_are_refused(pairs: Any, message: str) -> None:
         optsum.solve({**NEWS, "constraints": {"requires": pairs}}, max_length=8)
 
 
-def test_a_missing_file_is_refused(tmp_path: Path) -> None:
+def test_unusable_files_of_pairs_are_refused(tmp_path: Path) -> None:
     with pytest.raises(optsum.OptionError, match="file of pairs of sentences"):
         optsum.solve(NEWS, max_length=8, requires=str(tmp_path / "none"))
     file = tmp_path / "bad.jsonl"

@@ -101,7 +101,7 @@ def test_a_callback_ends_highs(model: LinearModel) -> None:
 @pytest.mark.skipif(os.name == "nt", reason="Windows sends no SIGINT to one process alone")
 def test_ctrl_c_ends_highs(model: LinearModel) -> None:
     highs = new_highs()
-    pass_model(highs, model)  # with its integrality it takes minutes
+    pass_model(highs, model)  # the integer program takes minutes
     timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     began = perf_counter()

@@ -1,4 +1,4 @@
-"""Compare proven bounds with the formula of weak duality in Python numbers, and test bounds of unfinished relaxations."""
+"""Compare proven bounds with the formula of weak duality in Python numbers, and test unfinished relaxations."""
 
 from __future__ import annotations
 

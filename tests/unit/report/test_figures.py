@@ -1,4 +1,4 @@
-"""Comparisons are drawn: refused before the work, the same bytes for the same data, text as it is."""
+"""Test figures of comparisons: early refusals, identical bytes for identical data, literal text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people are told while they wait."""
+"""Test messages during a search: progress on terminals, warnings in logs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What rows carry for those who look at them: texts, options, all optima."""
+"""Test the details of rows for report pages: texts, options, all optima."""
 
 from __future__ import annotations
 

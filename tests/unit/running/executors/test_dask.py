@@ -1,4 +1,4 @@
-"""A cluster of this machine, by dask.distributed."""
+"""Test the local cluster that optsum starts with dask.distributed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from optsum.running.executors import Dask
 
 
 def test_dask_says_nothing_of_its_own() -> None:
-    """A scheduler that is ended had distributed log the end of a connection, with its traceback."""
+    """Check this because distributed logged the end of a connection with a traceback when its scheduler ended."""
     pytest.importorskip("distributed")
     pytest.importorskip("cryptography")
     spoken = ["distributed", "distributed.batched", "distributed.client", "distributed.core", "distributed.comm.tcp"]
@@ -51,7 +51,7 @@ def test_ports_that_are_taken_and_another_cluster_disturb_nobody() -> None:
     pytest.importorskip("cryptography")
     with socket.socket() as taken:
         taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        with suppress(OSError):  # by somebody else, which serves as well
+        with suppress(OSError):  # another program holds the port, which serves as well
             taken.bind(("127.0.0.1", 8787))
             taken.listen()
         one, other = Dask(None, 1), Dask(None, 1)
@@ -64,7 +64,7 @@ def test_ports_that_are_taken_and_another_cluster_disturb_nobody() -> None:
 
 
 def _listening(process: int) -> set[int]:
-    """Return the ports that a process listens at, but for the one that the test has taken."""
+    """Return the ports on which a process listens, except the one that the test has taken."""
     psutil = pytest.importorskip("psutil")
     found = psutil.Process(process).net_connections("tcp")
     return {each.laddr.port for each in found if each.status == "LISTEN"} - {8787}

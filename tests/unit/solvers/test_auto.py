@@ -1,4 +1,4 @@
-"""The strategy that chooses: what it chooses, that it says so, and that every choice proves."""
+"""Test the strategy `auto`: its choices, its report of them, and that each choice proves optima."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def ran(options: dict[str, Any], sentences: int = 60) -> str:
 
 
 @pytest.mark.parametrize("options", OBJECTIVES, ids=str)
-def test_it_finds_what_visiting_everything_finds(options: dict[str, Any]) -> None:
+def test_the_optimum_is_that_of_exhaustive_search(options: dict[str, Any]) -> None:
     for seed in range(4):
         found = optsum.solve(topic(seed, **options), **options)
         best = optsum.solve(topic(seed, **options), strategy="exhaustive", **options)
@@ -56,7 +56,7 @@ def test_it_finds_what_visiting_everything_finds(options: dict[str, Any]) -> Non
 
 @pytest.mark.parametrize("every", [False, True])
 def test_every_choice_is_exact(every: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With nothing worth a visit of all selections, the others have to serve."""
+    """Test all choices but exhaustive search, which is ruled out here."""
     from optsum.solvers import auto_order
 
     monkeypatch.setattr(auto_order, "is_few", lambda _: False)
@@ -107,9 +107,9 @@ def test_a_ratio_of_many_units_is_for_integer_programs(monkeypatch: pytest.Monke
 @pytest.mark.parametrize(
     ("wanted", "max_length", "size", "chosen"),
     [
-        (20, 400, (20, 80), "branch-and-bound"),  # of the 80 only 20 hold anything
+        (20, 400, (20, 80), "branch-and-bound"),  # only 20 of the 80 have any feature
         (60, 400, (60, 80), "milp"),
-        (60, 200, (60, 40), "branch-and-bound"),  # the length ends it first, at 40
+        (60, 200, (60, 40), "branch-and-bound"),  # the length allows only 40
         (60, 220, (60, 44), "milp"),
     ],
 )
@@ -136,10 +136,10 @@ def test_an_option_of_one_strategy_names_it() -> None:
 
 
 class Weighed(Problem):
-    """A metric of one's own: nothing is known of it."""
+    """A user-defined problem without any capability."""
 
     def evaluate(self, selection: Selection) -> Evaluation:
-        """Count units of even numbers."""
+        """Count the units with even numbers."""
         return Evaluation(Fraction(sum(1 - unit % 2 for unit in selection)), self.excess(selection), 0.0)
 
 
@@ -153,7 +153,7 @@ def test_what_nothing_proves_in_time_is_refused() -> None:
     assert search(Weighed(lengths=(1,) * 8, max_length=3)).objective_exact == "3"
 
 
-def test_what_refuses_late_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_strategy_that_refuses_late_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     from optsum.solvers.branch_and_bound import BranchAndBound
 
     def refuse(*_: object) -> None:
@@ -164,7 +164,7 @@ def test_what_refuses_late_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     assert ran({"max_length": 60}) == "milp"
 
 
-def test_a_limit_ends_it() -> None:
+def test_a_limit_ends_the_search() -> None:
     for limits in (Limits(time_s=0.0), Limits(nodes=0), Limits(evaluations=0)):
         rng = np.random.default_rng(1)
         result = search(CoverageProblem.of(random_coverage(rng, kind=str(rng.choice(KINDS)))), "auto", limits)
@@ -184,7 +184,7 @@ def test_more_than_enough_is_never_too_few(most: int) -> None:
 
 
 def test_what_evaluates_slowly_is_searched_before_all_of_it_is_visited(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Few selections would be visited at once; not where their evaluations would take longer than the limit."""
+    """Check that few selections are visited at once only if their evaluations take less time than the limit."""
     from optsum.solvers import auto_order
 
     now = 0.0
@@ -212,7 +212,7 @@ def test_what_evaluates_slowly_is_searched_before_all_of_it_is_visited(monkeypat
 
 
 @pytest.mark.parametrize("refuses", [False, True])
-def test_a_sum_that_lasts_is_handed_over(monkeypatch: pytest.MonkeyPatch, *, refuses: bool) -> None:
+def test_a_long_search_of_a_sum_is_handed_over(monkeypatch: pytest.MonkeyPatch, *, refuses: bool) -> None:
     from optsum.solvers import auto_order
     from optsum.solvers.milp import Milp
 

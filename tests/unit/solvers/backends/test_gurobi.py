@@ -1,4 +1,4 @@
-"""What is particular about Gurobi."""
+"""Test that the backend for Gurobi requires scipy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `optsum` offers: every name of it loads, documents and examples need no other, every module stands alone."""
+"""Check the public names: each loads, documents and examples need no others, every module can be imported alone."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if not (ROOT / "docs").is_dir():
 
 
 def deep_imports(source: str) -> Iterator[str]:
-    """Yield what a program imports from below `optsum.X`."""
+    """Yield the modules below `optsum.X` that a program imports."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if re.match(r"optsum\.\w+\.", alias.name))
@@ -49,7 +49,7 @@ def test_every_name_loads() -> None:
 
 
 def test_the_package_is_pickled_as_its_name() -> None:
-    # Where it lies outside site-packages, dill copies a module with all that it holds, and datasets warn of it.
+    # Otherwise, outside site-packages, dill would copy the module with its contents, and datasets would warn.
     assert pickle.loads(pickle.dumps(optsum)) is optsum  # noqa: S301 - of our own making
 
 
@@ -109,7 +109,7 @@ def test_documents_and_examples_import_nothing_deeper() -> None:
         (page.relative_to(ROOT).as_posix(), ".".join(names))
         for page in pages
         for names in MENTIONED.findall(page.read_text(encoding="utf-8"))
-        if names[0] != "testing"  # `optsum.testing.check_problem`: a module of the face
+        if names[0] != "testing"  # `optsum.testing.check_problem`: a public module
     ]
     for program in (ROOT / "examples").rglob("*.py"):
         found += [(program.name, name) for name in deep_imports(program.read_text(encoding="utf-8"))]
@@ -125,7 +125,7 @@ def test_a_deeper_import_is_found() -> None:
 
 
 def test_every_module_can_be_imported_first() -> None:
-    """Modules import each other in no circle (`test_layers`): if all can be imported, each can be the first."""
+    """Check this in one process: modules have no import cycle (`test_layers`), so any of them can be the first."""
     names = [name for name in map(name_of, all_sources()) if not name.endswith("__main__")]
     program = f"for name in {names[::-1]!r}: __import__(name)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)

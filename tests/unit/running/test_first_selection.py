@@ -92,7 +92,7 @@ def test_an_enumeration_ended_by_a_limit_holds_the_greedy_selection(strategy: st
 
 
 @pytest.mark.parametrize("references", ["pooled", "best"])
-def test_a_limit_of_zero_holds_no_selection_or_a_valid_one(references: str) -> None:
+def test_a_limit_of_zero_leaves_the_greedy_selection(references: str) -> None:
     options: dict[str, Any] = {"max_length": 40, "references": references}
     greedy = optsum.solve(large(0), strategy="greedy", **options)
     assert greedy.key is not None

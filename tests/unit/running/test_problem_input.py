@@ -357,7 +357,7 @@ def test_errors_of_a_problem_from_a_file_are_reported(
     assert "as in own.py:FUNCTION" in capsys.readouterr().err
 
 
-def test_options_that_problems_lack_are_refused() -> None:
+def test_mixed_input_and_unsupported_functions_are_refused() -> None:
     topic = {"id": "t", "documents": [["a b"]], "references": [["a"]]}
     mixed = list(optsum.solve_all([knapsack(1), topic, cover()]))
     assert [row.status.value for row in mixed] == ["optimal", "error", "error"]

@@ -77,7 +77,7 @@ def test_every_function_takes_the_length_of_the_reference() -> None:
     assert "at most as many words as the reference" in str(compared)
 
 
-def test_topics_without_a_reference_length_are_refused() -> None:
+def test_impossible_uses_of_the_reference_length_are_refused() -> None:
     with pytest.raises(OptionError, match="lengths are given of sentences"):
         optsum.solve({**TOPIC, "lengths": [1, 1, 1, 1]}, max_length="reference", length_unit="given")
     with pytest.raises(OptionError, match="did you mean reference"):

@@ -24,7 +24,7 @@ INSTANCE = Coverage.of([1, 1], [{0: 1}, {1: 1}], [[2], [1]], constants=(0, 3), m
 
 @dataclass
 class Pairs(optsum.Metric):
-    """A metric that counts pairs of adjacent words and cannot be hashed, because it is mutable and compares by value."""
+    """A metric of pairs of adjacent words that cannot be hashed, because it is mutable and compares by value."""
 
     form: ClassVar[str] = "pairs"
 

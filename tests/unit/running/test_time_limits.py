@@ -30,7 +30,7 @@ def long() -> Topic:
 JOINED: dict[str, Any] = {"metric": "rouge-2", "boundaries": "joined", "max_length": 100}
 
 
-def test_every_long_loop_checks_the_limit() -> None:
+def test_a_watched_loop_stops_at_the_deadline() -> None:
     def slow() -> Iterator[int]:
         yield from range(10**9)
 

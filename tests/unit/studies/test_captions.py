@@ -1,4 +1,4 @@
-"""Below every table and figure of every study: how many topics, the settings, what was left out."""
+"""Check that every table and figure of a study states its topics, settings and omissions below it."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ SAID: dict[str, tuple[str, ...]] = {
 
 
 def captions(study: Study) -> list[tuple[str, list[str]]]:
-    """Return the caption of every table and figure, with its title."""
+    """Return the titles and captions of all tables and figures."""
     return [(each.title, each.caption) for each in (*study.tables(), *study.figures())]
 
 
 def systems(topics: int) -> list[dict[str, Any]]:
-    """Return what makes all tables be printed: three systems with extracts, human scores and answers."""
+    """Return three systems with extracts, human scores and answers, so that all tables are made."""
     human = {"content": 0.5, "q00": 1, "quality": 2.0}
     return [
         {"topic_id": f"t{topic}", "system": f"s{unit}", "selection": [unit % 2], "human": {**human, "quality": unit}}

@@ -1,3 +1,5 @@
+"""Test `Deadline`: time left, callbacks, parts of a whole, interrupts."""
+
 from __future__ import annotations
 
 from math import inf
@@ -56,7 +58,7 @@ def test_an_interrupt_of_any_part_is_one_of_all(which: int) -> None:
 def test_an_interrupt_counts_for_more_than_the_clock() -> None:
     deadline = Deadline(0.0)
     deadline.interrupt()
-    assert deadline.reason == "interrupted"  # or the next topic would be begun
+    assert deadline.reason == "interrupted"  # otherwise the next topic would begin
     assert deadline.left_s == 0.0
 
 

@@ -1,4 +1,4 @@
-"""What notebooks show: short lines, the summary marked in its source, nothing of the data that a browser would obey."""
+"""Check what notebooks show: short lines, the summary marked in its source, and no HTML from the data."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TOPIC: dict[str, Any] = {
 
 
 class Reader(HTMLParser):
-    """Tags, all text, the text that is marked and that is struck out."""
+    """Collect tags, all text, and the text that is marked or struck out."""
 
     def __init__(self, html: str) -> None:
         super().__init__()

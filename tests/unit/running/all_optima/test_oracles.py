@@ -77,7 +77,7 @@ def test_units_are_those_of_the_input() -> None:
     assert optima.agreement([4]).precision == 1
 
 
-def test_a_limit_leaves_a_lower_bound_of_the_count() -> None:
+def test_an_enumeration_at_a_limit_has_a_selection_and_a_bound() -> None:
     rng = np.random.default_rng(0)
     words = [f"w{number}" for number in range(60)]
     sentences = [" ".join(rng.choice(words, size=8).tolist()) for _ in range(120)]

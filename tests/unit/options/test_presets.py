@@ -72,10 +72,7 @@ def test_akhmetov_is_clipped_f1_of_any_length_with_the_tokens_of_the_package() -
     # Hits of the first: dogs, and, cats, of 4 tokens; F1 = 2 * 3 / (5 + 4).
     assert (result.selection, result.objective_exact) == ((0,), "2/3")
     both = solve("akhmetov", ["a a", "b"], ["a b"])
-    assert (both.selection, both.objective_exact) == (
-        (0, 1),
-        "4/5",
-    )  # clipped: 2 * 2 / (2 + 3); with sets it would be 1
+    assert (both.selection, both.objective_exact) == ((0, 1), "4/5")  # clipped: 2 * 2 / (2 + 3); by sets: 1
     assert solve("akhmetov", ["a a", "b"], ["a b"], counts="set").objective_exact == "1"
 
 

@@ -86,9 +86,7 @@ def test_the_table_is_what_single_runs_give(news: list[Any]) -> None:
 def test_the_exact_strategy_comes_first_and_once() -> None:
     assert plan_of(["greedy", "auto", "lead"], max_length=3).strategies == ["auto", "greedy", "lead"]
     assert plan_of(["greedy", "milp", "exhaustive"], max_length=3).strategies == ["milp", "greedy", "exhaustive"]
-    timed = plan_of(
-        ["greedy", "milp"], max_length=3, exact_time_limit=9
-    )  # the limit of the exact strategy is not that of milp
+    timed = plan_of(["greedy", "milp"], max_length=3, exact_time_limit=9)  # the exact strategy's limit
     assert timed.strategies == ["auto", "greedy", "milp"]
     assert plan_of("lead, greedy", "exhaustive", max_length=3).strategies == ["exhaustive", "lead", "greedy"]
     assert plan_of(["lead"], "none", max_length=3).strategies == ["lead"]

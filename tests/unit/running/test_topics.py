@@ -255,11 +255,7 @@ def test_an_interruption_outside_the_search_leaves_what_was_done(where: str, mon
             raise KeyboardInterrupt
         return real(*given, **named)
 
-    alone: dict[str, Any] = {
-        "max_length": 4,
-        "references": "each",
-        "time_limit": 600.0,
-    }  # so that topics are not searched in blocks
+    alone: dict[str, Any] = {"max_length": 4, "references": "each", "time_limit": 600.0}  # one by one
     warm_up(setup_of(resolve(alone)))
     monkeypatch.setattr(f"optsum.{where}", interrupted)
     results = optsum.solve_all([topic("s"), topic("t"), topic("u")], **alone)

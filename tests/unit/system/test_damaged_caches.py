@@ -56,7 +56,7 @@ def test_the_checksum_is_looked_at_before_machine_code_is_run(tmp_path: Path) ->
 
 
 def test_code_of_another_kernel_is_not_run(tmp_path: Path) -> None:
-    """Test code with a right checksum but of another kernel, as if files were mixed up or two processes shared a name."""
+    """Test code with a right checksum but of another kernel, as if files were mixed up or two shared a name."""
     done = run_kernel(
         tmp_path, program=f"{KERNEL}\nfrom optsum.studies.tsc3 import answer_score\nanswer_score('a', 'b')"
     )

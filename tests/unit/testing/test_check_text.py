@@ -43,9 +43,7 @@ def test_our_stemmers_pass(name: str) -> None:
 def test_functions_pass() -> None:
     check_tokenizer(by_generator)
     check_tokenizer(lambda text: text.split(), ["of my own"])
-    check_tokenizer(
-        lambda text: text.split() if LOCK else []
-    )  # a warning says that it cannot be sent to other processes
+    check_tokenizer(lambda text: text.split() if LOCK else [])  # warns: it cannot be sent
     check_tokenizer(f"{__name__}:by_generator")
     check_stemmer(lambda word: word[:5])
     check_splitter("sentencex", ["Am 3. Mai. Es regnete."], language="de")

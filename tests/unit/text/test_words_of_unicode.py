@@ -91,7 +91,7 @@ def test_a_long_run_of_marks_takes_linear_time() -> None:
         ("カ\u3099ス", ["ガ", "ス"]),
     ],
 )
-def test_characters_are_counted(text: str, expected: list[str]) -> None:
+def test_each_character_is_a_token_of_the_tokenizer_characters(text: str, expected: list[str]) -> None:
     assert Analyzer("characters").tokens(text) == expected
     assert [token for token, _ in Analyzer("characters").spans(text)] == expected
 

@@ -24,9 +24,7 @@ ROWS = [
 @pytest.fixture(autouse=True)
 def offline(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
-    name = (
-        "HF_HUB_OFFLINE" if hasattr(datasets.config, "HF_HUB_OFFLINE") else "HF_DATASETS_OFFLINE"
-    )  # the name before version 3.0
+    name = "HF_HUB_OFFLINE" if hasattr(datasets.config, "HF_HUB_OFFLINE") else "HF_DATASETS_OFFLINE"  # before 3.0
     monkeypatch.setattr(datasets.config, name, True)
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
 

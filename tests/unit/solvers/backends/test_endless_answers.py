@@ -82,7 +82,7 @@ def test_an_endless_version_is_refused(
 
 
 @pytest.mark.parametrize("says", ["os.write(1, b'x' * 80_000_000)", "os.write(1, b'{' * 100)"])
-def test_the_process_of_cp_sat_may_print_other_lines(says: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_garbage_from_the_process_of_cp_sat_is_no_answer(says: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if not CpSat().available():
         pytest.skip("OR-Tools are not here")
     child = cpsat._Child([sys.executable, "-c", f"import os, time; {says}; time.sleep(60)"])

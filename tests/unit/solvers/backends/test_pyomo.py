@@ -202,9 +202,7 @@ def test_no_process_that_holds_the_output_is_waited_for() -> None:
 
 def test_ctrl_c_that_pyomo_turned_into_text_is_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     def factory(_: PyomoHighs) -> Any:
-        raise RuntimeError(
-            "KeyboardInterrupt:  (4: <pyomo.common.tee.TeeStream object>)"
-        )  # as Pyomo's capture_output does
+        raise RuntimeError("KeyboardInterrupt:  (4: <pyomo.common.tee.TeeStream object>)")  # as capture_output does
 
     monkeypatch.setattr(PyomoHighs, "factory", factory)
     result = search(CoverageProblem.of(random_coverage(np.random.default_rng(0))), "milp", backend="pyomo:highs")

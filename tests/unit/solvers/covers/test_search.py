@@ -94,7 +94,7 @@ def test_an_uncoverable_instance_is_infeasible() -> None:
     assert search(CoverageProblem.of(nothing), "milp").status is Status.INFEASIBLE
 
 
-def test_an_empty_cover_is_optimal_for_nothing() -> None:
+def test_with_nothing_to_cover_the_empty_selection_is_optimal() -> None:
     empty = Coverage.of([1, 1], [{}, {}], [], goal=Sense.MINIMIZE)
     assert list(enumerate_covers(empty)) == [()]
     assert search(CoverageProblem.of(empty), CoverStrategy()).selection == ()

@@ -75,7 +75,7 @@ def test_greedy_of_several_seeds_is_the_mean_of_single_runs() -> None:
 
 
 def test_oracles_and_greedy_by_hand() -> None:
-    """Check extracts of 4 words: "beta gamma" + "delta" has 4 of the 5 reference words, "gamma" twice."""
+    """Check extracts of 3 words: the references have 5 words, of which "beta gamma" + "delta" hits 4, "gamma" twice."""
     study = study_hirao([TIES], max_length=3)
     (multi,) = study.of_problems("rouge-1", "multi")
     # alpha gamma delta and beta gamma delta: 1 + 2 + 1 of 5

@@ -59,7 +59,7 @@ def run(name: str, *arguments: str) -> str:
         ("own_formulation.py", r"^bridge-closure +0\.4968 +with numbers 0\.\d{4} +\(\d+"),
     ],
 )
-def test_an_example_shows_what_it_is_for(name: str, shown: str) -> None:
+def test_an_example_prints_its_result(name: str, shown: str) -> None:
     assert re.search(shown, run(name), re.MULTILINE)
 
 
@@ -151,7 +151,7 @@ def test_the_notebook_shows_what_it_computes() -> None:
     assert "<mark" in everything
 
 
-def test_what_the_notebook_shows_is_compared() -> None:
+def test_a_changed_output_of_the_notebook_is_found() -> None:
     before = {"outputs": [{"text": "a  1.5 ms\n-----"}, {"data": {"text/html": "<b>"}}]}
     after = {"outputs": [{"text": "a 22 s\n--------"}, {"data": {"text/html": "<b>"}}]}
     assert outputs(before) == outputs(after)

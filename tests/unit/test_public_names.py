@@ -63,7 +63,7 @@ def test_few_names_are_listed_and_those_for_extensions_are_in_plugins() -> None:
         _ = optsum.plugins.solve
 
 
-def test_what_is_printed_is_short() -> None:
+def test_representations_are_short() -> None:
     topic = next(each for each in optsum.read_topics(ROOT / "examples/data/news.jsonl") if each.id == "cave-fish")
     assert repr(topic) == "<Topic 'cave-fish': 2 documents, 20 sentences, 3 references>"
     assert repr(optsum.FORMULATIONS).startswith("<Registry of formulation names: ")
@@ -81,7 +81,7 @@ def test_help_shows_every_option() -> None:
         assert "\n    tokenizer : " in getattr(optsum, name).__doc__, name
 
 
-def test_whatever_users_call_is_documented() -> None:
+def test_every_public_name_is_documented() -> None:
     offered = {name: getattr(optsum, name) for name in public_names() if name != "__version__"}
     offered |= {name: getattr(optsum.testing, name) for name in optsum.testing.__all__}
     methods = {

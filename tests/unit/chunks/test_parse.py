@@ -163,7 +163,7 @@ FORMS = st.lists(
 
 
 @given(FORMS, st.data())
-def test_what_is_written_is_read_again(forms: list[tuple[str, str]], data: st.DataObject) -> None:
+def test_written_parses_are_read_back(forms: list[tuple[str, str]], data: st.DataObject) -> None:
     text, spans = "", []
     for form, blank in forms:
         spans.append((form, len(text), len(text) + len(form)))

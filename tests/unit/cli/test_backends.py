@@ -223,7 +223,7 @@ def test_values_that_a_solver_does_not_take_are_refused(
 
 
 @pytest.mark.parametrize(("backend", "option"), [("cp-sat", "max_time_in_seconds"), ("glpk", "tmlim")])
-def test_a_time_limit_given_as_an_option_is_one(backend: str, option: str) -> None:
+def test_a_time_limit_given_as_a_solver_option_counts_as_the_limit(backend: str, option: str) -> None:
     if not backend_of(backend).available():
         pytest.skip(f"{backend} is not here")
     problem = CoverageProblem.of(hard_instance(units=200))
@@ -243,7 +243,7 @@ def test_a_limit_that_the_solver_does_not_name_may_be_its_option() -> None:
     assert nodes.ended(Ending.LIMIT, Limits(time_s=9.0), 0.5) is Termination.COMPLETED  # the solver's own options
 
 
-def test_a_solver_that_gets_no_seed_says_so() -> None:
+def test_a_solver_without_a_seed_is_reported() -> None:
     (result,) = optsum.solve_all([TOPIC], max_length=6, backend="pyomo:appsi_highs", seed=3)
     assert result.error is None
     assert "pyomo:appsi_highs got no seed" in str(result.detail)
@@ -282,7 +282,7 @@ def test_commands_on_files_have_no_flags_of_searches(command: str, capsys: pytes
         assert flag not in out, flag
 
 
-def test_what_goes_wrong_in_another_process_is_one_sentence(
+def test_an_error_in_another_process_is_one_sentence(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     if not backend_of("cp-sat").available():

@@ -48,7 +48,7 @@ def test_every_group_of_options_names_existing_options() -> None:
     assert len(names) == len(set(names))
 
 
-def test_what_commands_do_is_said_in_whole_sentences(capsys: pytest.CaptureFixture[str]) -> None:
+def test_summaries_of_commands_are_whole_sentences(capsys: pytest.CaptureFixture[str]) -> None:
     text = " ".join(said(capsys)[1].split())
     assert all(f"{name} {about}" in text for name, about in _COMMANDS.items())
 

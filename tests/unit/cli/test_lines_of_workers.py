@@ -80,7 +80,9 @@ def test_rows_and_messages_are_those_of_one_process(
     assert made[1][0] == 1
 
 
-def test_a_topic_that_kills_costs_no_other_whatever_ids_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_topic_that_kills_its_process_costs_no_other_even_with_repeated_ids(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     Path("own.py").write_text(OWN)
     names = [f"t{number}" for number in range(14)]
     held = [*map(line, names), line("t5", documents=[["a"]]), line("t7")]

@@ -35,7 +35,7 @@ def test_quiet_says_errors_alone(capsys: pytest.CaptureFixture[str]) -> None:
     assert "--verbose or --quiet" in capsys.readouterr().err
 
 
-def test_a_file_keeps_what_is_said_whoever_listens(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_log_file_has_all_messages_even_with_quiet(capsys: pytest.CaptureFixture[str]) -> None:
     for number, flags in enumerate(([], ["-q"], ["-v"]), start=1):
         assert main(["solve", "none\x1b[2J.jsonl", *LENGTH, *flags, "--log-file", "log.txt"]) == 2
         said = Path("log.txt").read_text().splitlines()
@@ -81,7 +81,7 @@ def test_every_command_has_the_flags(command: str, capsys: pytest.CaptureFixture
     assert all(flag in shown for flag in ("--verbose", "--quiet", "--log-file", "--debug"))
 
 
-def test_long_work_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_long_work_reports_its_progress(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     from threading import Event
 
     monkeypatch.setattr(messages, "LINE_S", 0.05)

@@ -75,7 +75,7 @@ def test_larger_sets_are_looked_for_only_up_to_a_size() -> None:
     assert one(threshold=0.75, max_sentences=1).cover == (((0,),), ())
 
 
-def test_of_very_many_sets_the_smallest_are_kept_and_it_is_said() -> None:
+def test_of_too_many_sets_the_smallest_are_kept_and_this_is_reported() -> None:
     assert one(max_sets=2).cover == (((0,), (2,)), ((1,),))
     assert one(max_sets=2).meta["align"]["cut"] == [0]
     assert "cut" not in one(max_sets=3).meta["align"]

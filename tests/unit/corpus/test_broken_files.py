@@ -125,7 +125,7 @@ EMPTY: dict[str, dict[str, str]] = {
 
 
 @pytest.mark.parametrize("name", EMPTY)
-def test_a_text_with_nothing_in_it_is_called_empty(name: str, tmp_path: Path) -> None:
+def test_an_empty_text_is_called_empty(name: str, tmp_path: Path) -> None:
     for path, content in EMPTY[name].items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(content)

@@ -119,7 +119,7 @@ def made():
         ("", "try: signal.raise_signal(signal.SIGINT)\n        except BaseException: 1 / 0", 130, "interrupted"),
     ],
 )
-def test_whatever_a_problem_raises_is_one_sentence(
+def test_any_exception_of_a_problem_is_one_sentence(
     made: str, evaluate: str, status: int, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     place = tmp_path / "odd.py"

@@ -49,7 +49,7 @@ def test_lines_of_the_nuggetizer_become_topics(tmp_path: Path, caplog: pytest.Lo
     assert (found.selection, found.numerator, found.denominator, found.missed) == (("d1", "d2"), 4, 5, [2])
 
 
-def test_every_command_reads_them_compressed_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_command_reads_compressed_nuggets(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "n.jsonl.gz"
     file.write_bytes(gzip.compress(write(tmp_path / "n.jsonl", LINES).read_bytes()))
     assert main(["context", str(file), "--max-length", "5"]) == 0

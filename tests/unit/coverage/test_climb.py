@@ -13,7 +13,7 @@ from optsum.testing import KINDS, random_coverage
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_where_slices_end_changes_nothing(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_size_of_slices_does_not_change_the_result(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for seed in range(6):
         instance = random_coverage(np.random.default_rng(seed), kind=kind)
         arrays = arrays_of(instance)
@@ -53,7 +53,7 @@ def test_joints_across_sentences_need_no_list_of_vetoes() -> None:
     assert len(arrays.veto_joint) == len(arrays.need_joint) == 0
 
 
-def test_a_deadline_ends_a_climb_with_what_it_has() -> None:
+def test_a_deadline_ends_a_climb_with_its_selection_so_far() -> None:
     instance = joined(120)
     full = climb(instance)
     assert full is not None
@@ -64,7 +64,7 @@ def test_a_deadline_ends_a_climb_with_what_it_has() -> None:
     assert set(stopped.units) <= set(full.units)
 
 
-def test_a_climb_without_time_is_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_climb_without_time_does_not_begin(monkeypatch: pytest.MonkeyPatch) -> None:
     """Test this because setting up the moves of three thousand sentences takes half a second for each reference."""
     instance = joined(120)
     asked = iter([*[False] * 9, True])

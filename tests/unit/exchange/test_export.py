@@ -154,7 +154,7 @@ def test_vetoes_of_a_range_stay_a_range() -> None:
 
 
 @pytest.mark.parametrize("text", ["{}", "[]", "no json", '{"format": "optsum coverage 1"}'])
-def test_what_is_no_instance_is_refused(text: str) -> None:
+def test_invalid_instances_are_refused(text: str) -> None:
     with pytest.raises(InputError, match="not optsum's normal form"):
         coverage_of_json(text)
 
@@ -258,7 +258,7 @@ def test_an_answer_that_does_not_survive_is_an_error_row(tmp_path: Path, text: s
     assert reason in str(row.error)
 
 
-def test_what_cannot_be_written_says_why(tmp_path: Path) -> None:
+def test_problems_that_cannot_be_written_are_refused_with_the_reason(tmp_path: Path) -> None:
     made = export(TOPICS, tmp_path, "lp", measure="f1")
     assert all(
         "has no integer linear program to write, as its objective is not a linear function of the units: use"

@@ -124,7 +124,7 @@ def test_the_page_shows_how_to_load_every_format() -> None:
 
 
 @pytest.mark.parametrize("name", ["labels.jsonl", "labels.parquet", "labels/"])
-def test_a_run_goes_on_where_it_stopped(name: str, run: Run, tmp_path: Path) -> None:
+def test_an_interrupted_run_is_resumed(name: str, run: Run, tmp_path: Path) -> None:
     if not name.endswith("jsonl"):
         pytest.importorskip("datasets")
     topics = (tmp_path / "topics.jsonl").read_text(encoding="utf-8")

@@ -131,7 +131,7 @@ def test_no_row_depends_on_what_is_beside_the_store(
     assert "fault of optsum" not in capsys.readouterr().err
 
 
-def test_rows_of_other_options_are_not_gone_on_with_when_nobody_knows_the_run(folder: Path) -> None:
+def test_rows_of_other_options_are_not_resumed_if_the_run_is_unknown(folder: Path) -> None:
     change(folder, "UPDATE facts SET sum = 'x'")
     with pytest.raises(optsum.OptionError, match="rows of other options"):
         run(folder, resume=True, max_length=3)
@@ -140,7 +140,7 @@ def test_rows_of_other_options_are_not_gone_on_with_when_nobody_knows_the_run(fo
         run(folder, resume=True)
 
 
-def test_topics_that_are_rewritten_meanwhile_are_said_at_the_end_and_when_merged(
+def test_topics_rewritten_during_a_run_are_reported_at_its_end_and_by_merge(
     folder: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real, lines = RowStore.add, Path("t.jsonl").read_text()
@@ -157,7 +157,7 @@ def test_topics_that_are_rewritten_meanwhile_are_said_at_the_end_and_when_merged
     assert "two versions" in optsum.merge(["two"], "all").doubts[0]
 
 
-def test_topics_that_changed_after_a_run_that_was_killed_are_said_when_merged(folder: Path) -> None:
+def test_topics_changed_after_a_killed_run_are_reported_by_merge(folder: Path) -> None:
     assert optsum.merge([folder], "all").doubts == ()
     Path("t.jsonl").write_text(json.dumps({"id": "other", **TOPIC}))
     assert "have changed" in optsum.merge([folder], "other").doubts[0]

@@ -131,7 +131,7 @@ def test_only_missing_rows_are_searched() -> None:
         assert set(kept) <= set(database.execute("SELECT topic, cell, at FROM rows"))
 
 
-def test_of_references_that_are_problems_all_rows_are_kept_together() -> None:
+def test_the_rows_of_all_references_of_a_topic_are_kept_together() -> None:
     done = run(given=experiment(references="each"))
     assert (done.done, done.rows) == (10, {"feasible": 20})
     assert [row["id"] for row in rows()][:4] == ["a#0", "a#1", "a#0", "a#1"]

@@ -35,7 +35,7 @@ def test_no_logical_constraint_is_left_for_a_solver_to_ignore() -> None:
 
 
 @pytest.mark.parametrize("chosen", [(), (0,), (0, 1, 2, 3, 9), (1, 2, 3, 4, 5, 6, 7)])
-def test_what_does_not_cover_is_infeasible_in_the_model(chosen: tuple[int, ...]) -> None:
+def test_selections_that_do_not_cover_are_infeasible_in_the_model(chosen: tuple[int, ...]) -> None:
     model = cover_model(TABLE_1, [1] * 11)
     for unit in model.U:
         model.x[unit].fix(int(unit in chosen))
@@ -43,7 +43,7 @@ def test_what_does_not_cover_is_infeasible_in_the_model(chosen: tuple[int, ...])
 
 
 @pytest.mark.parametrize("chosen", [(0, 1, 2, 3, 9, 10), (1, 2, 3, 4, 5, 6, 7, 8)])
-def test_what_covers_is_feasible_in_the_model(chosen: tuple[int, ...]) -> None:
+def test_covers_are_feasible_in_the_model(chosen: tuple[int, ...]) -> None:
     model = cover_model(TABLE_1, [1] * 11)
     for unit in model.U:
         model.x[unit].fix(int(unit in chosen))

@@ -76,7 +76,7 @@ def test_extracts_are_scored_in_the_ids_of_the_input() -> None:
     assert "names unit 'x', but topic 'text' has 5 sentences" in row["error"]
 
 
-def test_what_a_solver_selects_can_be_scored() -> None:
+def test_the_selection_of_a_solver_can_be_scored() -> None:
     result = optsum.solve(TEXT, formulation="cover")
     system = system_of({"topic_id": "text", "system": "oracle", "selection": list(result.selection or ())})
     assert optsum.score([as_topic(TEXT)], [system]).summaries == 1
@@ -98,7 +98,7 @@ def test_a_lead_is_the_shortest_beginning_that_covers() -> None:
         assert lead == next(tuple(range(n)) for n in range(units + 1) if covers(clauses, range(n)))
 
 
-def test_a_random_cover_ends_with_what_it_needed() -> None:
+def test_a_random_cover_ends_with_a_needed_sentence() -> None:
     found = set()
     for seed in range(100):
         clauses = random_clauses(random.Random(1), units=12, clauses=5)  # noqa: S311

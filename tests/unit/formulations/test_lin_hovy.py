@@ -127,7 +127,7 @@ def test_names_of_means() -> None:
         ({"model_units": "sentences", "formulation": "compressive"}, 'formulation="extractive"'),
     ],
 )
-def test_what_is_not_served_is_refused(options: dict[str, Any], hint: str) -> None:
+def test_unsupported_options_are_refused(options: dict[str, Any], hint: str) -> None:
     with pytest.raises(UnsupportedError, match=hint):
         optsum.solve(TOPIC, max_length=10, **{"strategy": "exhaustive", **options})
 

@@ -85,7 +85,7 @@ def test_the_best_precision(seeds: range) -> None:
 
 
 @pytest.mark.parametrize("seeds", blocks(40))
-def test_the_score_beside_it_is_that_of_the_vectors_unrounded(seeds: range) -> None:
+def test_the_reported_score_uses_unrounded_similarities(seeds: range) -> None:
     for seed in seeds:
         topic = random_topic(seed)
         found = _solved(topic)
@@ -237,7 +237,7 @@ def test_a_topic_without_vectors_is_told_how_to_get_some() -> None:
         _solved({name: value for name, value in _GOOD.items() if name != "vectors"})
 
 
-def test_what_is_not_served_is_refused() -> None:
+def test_unsupported_options_are_refused() -> None:
     for options, said in (
         ({"measure": "f1", "references": "mean"}, 'pooled", each, best or first'),
         ({"counts": "set"}, "not count n-grams"),

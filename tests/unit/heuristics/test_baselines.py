@@ -32,7 +32,7 @@ def test_a_lead_stops_at_the_first_that_does_not_fit(lengths: list[int], most: i
     assert search(lengths_only(lengths, max_length=most), "lead").selection == lead
 
 
-def test_a_lead_below_the_minimum_is_none() -> None:
+def test_a_lead_below_the_minimum_is_no_solution() -> None:
     result = search(lengths_only([3, 9, 3], max_length=6, min_length=5), "lead")
     assert (result.status, result.selection) == (Status.NO_SOLUTION, None)
 

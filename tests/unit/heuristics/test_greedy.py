@@ -60,7 +60,7 @@ def test_units_that_gain_nothing_are_taken_if_they_are_wanted() -> None:
     assert seen > 20
 
 
-def test_what_the_option_idle_refuses() -> None:
+def test_invalid_values_of_the_option_idle_are_refused() -> None:
     with pytest.raises(OptionError, match="idle is 1; give true or false"):
         Greedy(idle=1)  # type: ignore[arg-type]
     with pytest.raises(UnsupportedError, match="leave out the option idle"):
@@ -104,14 +104,14 @@ def test_ties_go_to_the_lowest_unit() -> None:
     assert greedy(halves) == (0,)
 
 
-def test_what_gains_nothing_is_left_out_unless_a_minimum_asks() -> None:
+def test_units_without_gain_are_left_out_unless_a_minimum_needs_them() -> None:
     instance = Coverage.of([2, 2, 2], [{0: 1}, {0: 1}, {}], [[3]], constants=(0, 3), max_length=6)
     assert greedy(instance) == (0,)
     filled = Coverage.of([2, 2, 2], [{0: 1}, {0: 1}, {}], [[3]], constants=(0, 3), max_length=6, min_length=3)
     assert greedy(filled) == (0, 1)
 
 
-def test_what_costs_nothing_comes_first() -> None:
+def test_units_without_length_come_first() -> None:
     """Check this, since otherwise the long sentence (density 9/3) would take the place of the blank one (gain 2)."""
     instance = Coverage.of([3, 0, 3], [{0: 1}, {1: 1}, {2: 1}], [[9], [2], [9]], constants=(0, 20), max_length=3)
     assert greedy(instance) == (0, 1)
@@ -146,7 +146,7 @@ def test_recall_is_at_least_half_of_one_minus_one_over_e_of_the_optimum() -> Non
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_greedy_finds_is_feasible(kind: str) -> None:
+def test_the_selection_of_greedy_search_is_feasible(kind: str) -> None:
     """Check this with minimum lengths, parents, rows with negative coefficients, and covers."""
     for seed in range(20):
         problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind))
@@ -208,7 +208,7 @@ def test_a_cover_by_a_metric_of_one_s_own() -> None:
     assert search(problem, "exhaustive").objective == 3.0
 
 
-def test_what_breaks_limits_is_taken_only_where_nothing_else_gains() -> None:
+def test_infeasible_moves_are_taken_only_if_no_other_gains() -> None:
     class Conflicts(Problem):
         """A problem with the values 9, 5, 5, 1, in which the first unit excludes all others."""
 
@@ -237,7 +237,7 @@ class Covering(Problem):
         return Evaluation(key, missed + self.excess(selection), key)
 
 
-def test_what_is_maximized_is_made_feasible_as_what_is_minimized_is() -> None:
+def test_maximization_is_made_feasible_like_minimization() -> None:
     for size in (2, 5, 9):
         least, most = (search(Covering(lengths=(1,) * size, sense=sense), "greedy") for sense in Sense)
         assert least.status is most.status is Status.FEASIBLE

@@ -85,7 +85,7 @@ def test_a_metric_that_derives_from_one_is_asked_for_its_keys() -> None:
         assert official_scores(found, [0, 1], [0], [metric]) is None
 
 
-def test_kernels_are_told_what_built_in_metrics_count() -> None:
+def test_kernels_get_the_sizes_that_built_in_metrics_count() -> None:
     coded = {name: parse_metric(name).coded for name in ("rouge-3", "rouge-su4", "rouge-l", "rouge-1+rouge-2")}
     assert coded == {
         "rouge-3": (NGRAMS, 3),

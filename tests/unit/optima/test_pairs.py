@@ -99,7 +99,7 @@ def test_one_order_of_the_units_is_bounded_too() -> None:
         overlaps(diagram, max_bytes=1_000, listed=0)
 
 
-def test_what_is_listed_takes_no_tables() -> None:
+def test_listed_sets_need_no_tables() -> None:
     diagram = scattered(40, 100)
     assert overlaps(diagram, max_bytes=0, listed=diagram.count) == overlaps(diagram)
     with pytest.raises(UnsupportedError, match="use sampled_jaccard"):

@@ -42,7 +42,7 @@ def test_defaults_are_those_of_the_paper() -> None:
     assert (options.stem, options.stopwords, options.workers, options.time_limit) == (False, "keep", 1, None)
 
 
-def test_what_is_given_wins_over_the_file_and_the_file_over_the_preset(file: Any) -> None:
+def test_given_options_win_over_the_file_and_the_file_over_the_preset(file: Any) -> None:
     path = file('preset = "hirao-r2"\nmax-length = 60\nstem = false\n')
     options = resolve({"max_length": 50, "seed": None}, config=path)
     assert options.metric == "rouge-2"  # from the preset
@@ -258,7 +258,7 @@ SHOWN: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("values", SHOWN)
-def test_what_is_shown_reads_back_to_the_same(file: Any, values: dict[str, Any]) -> None:
+def test_shown_options_read_back_unchanged(file: Any, values: dict[str, Any]) -> None:
     options = resolve(values)
     again = resolve(config=file(toml_of(described(options), {"max_length": "with a comment"})))
     assert again == options

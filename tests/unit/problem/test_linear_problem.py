@@ -387,7 +387,7 @@ def _with(part: str) -> pyo.ConcreteModel:
         ("nan", "finite number"),
     ],
 )
-def test_what_is_not_served_is_refused_in_a_sentence(part: str, said: str) -> None:
+def test_unsupported_models_are_refused_in_a_sentence(part: str, said: str) -> None:
     model = _with(part)
     with pytest.raises(optsum.InputError, match=said):
         optsum.PyomoProblem(model, units=model.x)

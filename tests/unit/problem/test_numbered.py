@@ -143,7 +143,7 @@ def test_a_metric_of_counters_alone_is_served_by_counters() -> None:
 
 
 @given(TOPICS, SPECS)
-def test_what_is_trusted_would_pass_the_checks(topic: Topic, given_spec: dict[str, Any]) -> None:
+def test_unchecked_instances_would_pass_the_checks(topic: Topic, given_spec: dict[str, Any]) -> None:
     try:
         problem = Extractive().task(topic, Spec(**given_spec)).problem
     except (InputError, UnsupportedError):

@@ -39,7 +39,7 @@ def check(serves: Compatibility, *, tokenizer: str = "rouge", **spec: Any) -> No
         (Compressive, {"tokenizer": "pypi-rouge"}, "pypi-rouge makes tokens from blanks"),
     ],
 )
-def test_what_is_not_served_is_refused_by_its_sentence(
+def test_each_unsupported_option_is_refused_by_its_sentence(
     formulation: type[Formulation], spec: dict[str, Any], sentence: str
 ) -> None:
     with pytest.raises(UnsupportedError, match=sentence):
@@ -59,7 +59,7 @@ def test_what_is_not_served_is_refused_by_its_sentence(
         (Compressive, {"metric": "rouge-1+rouge-su0", "measure": "precision"}),
     ],
 )
-def test_what_is_served_passes(formulation: type[Formulation], spec: dict[str, Any]) -> None:
+def test_supported_options_are_accepted(formulation: type[Formulation], spec: dict[str, Any]) -> None:
     check(formulation.serves, **spec)
 
 

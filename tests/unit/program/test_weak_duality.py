@@ -115,7 +115,7 @@ def test_large_multipliers_on_one_row(value: int, dual: float, bound: int) -> No
     assert dual_bound(model, np.array([dual])) == bound == by_the_formula(model, [dual])
 
 
-def test_what_is_not_worth_its_rows_adds_nothing() -> None:
+def test_a_column_that_costs_more_than_its_value_adds_nothing() -> None:
     """Test a multiplier a 65536th below 3, where any excess would be rounded up."""
     assert dual_bound(one_row(Sense.MAXIMIZE, 2, 1.0), np.array([3 - 1 / SCALE])) == 2
     assert dual_bound(one_row(Sense.MINIMIZE, 2, 1.0), np.array([-1 / SCALE])) == 0, "no side is above"

@@ -106,7 +106,7 @@ def test_the_exact_strategy_comes_first_and_once() -> None:
         ({"max_lenght": 3}, UnknownNameError, "max_length"),
     ],
 )
-def test_what_cannot_be_compared_is_refused(given: dict[str, Any], error: type[Exception], reason: str) -> None:
+def test_impossible_comparisons_are_refused(given: dict[str, Any], error: type[Exception], reason: str) -> None:
     with pytest.raises(error, match=reason):
         compare([], **{"max_length": 3, **given})
 

@@ -98,7 +98,7 @@ def test_single_oracles_as_in_section_6_2_3(tmp_path: Path, capsys: pytest.Captu
     assert "each" not in optsum.score([PAPER], [system], metric="rouge-1", oracles=True, max_length=5).rows[0].oracle
 
 
-def test_it_is_the_f_measure_of_the_python_call() -> None:
+def test_the_f_measure_is_that_of_the_python_call() -> None:
     optima = optsum.enumerate_optima(TIES, max_length=3, metric="rouge-2", keep_unmatched=False)
     scores = optsum.score([TIES], SYSTEMS[:1], metric="rouge-1+rouge-2+rouge-l", oracles=True, max_length=3)
     assert scores.rows[0].oracle["rouge-2"]["f1"] == optima.f_measure({0, 3})
@@ -114,7 +114,7 @@ def test_a_preset_says_how_long_oracles_are() -> None:
         optsum.score([TIES], SYSTEMS, oracles=True)
 
 
-def test_what_is_not_found_in_time_is_said() -> None:
+def test_oracles_not_found_in_time_are_reported() -> None:
     scores = optsum.score([TIES], SYSTEMS, metric="rouge-1", oracles=True, max_length=3, time_limit=0)
     assert scores.rows[0].oracle["rouge-1"] == {"precision": None, "recall": None, "f1": None}
     assert "not all oracles were found in time: 1 (each a topic and a metric)" in str(scores)

@@ -88,7 +88,7 @@ def test_means_are_over_the_topics_of_a_system() -> None:
     assert "Not every system" in str(scores)
 
 
-def test_what_cannot_be_scored_is_a_row_and_costs_the_others_nothing() -> None:
+def test_a_summary_that_cannot_be_scored_is_an_error_row_and_costs_no_other() -> None:
     topics = [BadTopic("w", "t:1", "broken"), topic(), topic("empty", references=[[" "]])]
     systems = [
         system("far", selection=[7]),

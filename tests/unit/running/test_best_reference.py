@@ -142,7 +142,7 @@ def test_a_reference_with_nothing_to_count_costs_nothing_and_several_are_refused
 
 
 @pytest.mark.usefixtures("bounded")
-def test_what_is_not_proven_for_every_reference_is_not_optimal() -> None:
+def test_a_result_not_proven_for_every_reference_is_not_optimal() -> None:
     """Check that limits stop every reference early, and that the bound is the largest of theirs."""
     words = " ".join("abcdefghij")
     topic = {"id": "t", "documents": [list("abcdefghij") * 3], "references": [[words[:9]], [words]]}
@@ -363,7 +363,7 @@ def test_large_topics_are_searched_with_the_references_that_may_be_best(monkeypa
     assert result.statistics["reference_objectives"].keys() == {"0", "1", "2", "3"}
 
 
-def test_what_the_limit_of_its_share_has_ended_is_searched_again_with_what_is_left(
+def test_a_reference_stopped_at_its_share_of_the_limit_is_searched_again(
     monkeypatch: pytest.MonkeyPatch, bounded: bool
 ) -> None:
     shares: list[float] = []
@@ -387,7 +387,7 @@ def test_what_the_limit_of_its_share_has_ended_is_searched_again_with_what_is_le
 
 
 @pytest.mark.usefixtures("bounded")
-def test_references_that_the_time_does_not_suffice_for_are_left_and_nothing_is_claimed_of_them(
+def test_nothing_is_claimed_of_references_without_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     topic = {
@@ -405,7 +405,7 @@ def test_references_that_the_time_does_not_suffice_for_are_left_and_nothing_is_c
     assert not optima.complete
 
 
-def test_the_limit_may_come_before_it_is_known_which_reference_is_agreed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_limit_may_come_before_the_agreed_reference_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     topic = {"id": "t", "documents": [["a b", "b c"]], "references": [["a b"], ["b c"], ["c"]]}
     given: dict[str, Any] = {"max_length": 2, "references": "agreed"}
     known = optsum.solve(topic, **given)

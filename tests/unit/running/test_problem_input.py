@@ -129,7 +129,7 @@ def test_an_objective_below_zero_is_a_threshold() -> None:
         optsum.enumerate_optima(problem, within_steps=1)
 
 
-def test_what_is_exported_is_solved_from_its_file(tmp_path: Path) -> None:
+def test_exported_problems_are_solved_from_their_files(tmp_path: Path) -> None:
     given = [knapsack(5, name="a"), knapsack(6, name="b")]
     paths = [one.path for one in optsum.export(given, tmp_path, format="json") if one.path is not None]
     lines = tmp_path / "instances.jsonl"
@@ -291,7 +291,7 @@ def test_every_command_takes_problems_of_ones_own(made: Path, kind: str, capsys:
     assert {row["objective"] for row in on_all} == set(values)
 
 
-def test_an_enumeration_that_a_limit_ends_says_so(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_enumeration_ended_by_a_limit_is_incomplete(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
     limited = ["enumerate", "made.py:own", "--within", "50%", "--time-limit", "0"]
     assert main([*limited, "-o", "rows.jsonl"]) == 0
     said = capsys.readouterr()

@@ -66,7 +66,7 @@ def test_an_exact_strategy_proves() -> None:
         )  # fmt: skip
 
 
-def test_what_a_strategy_did_not_prove_is_not_optimal() -> None:
+def test_a_result_that_a_strategy_did_not_prove_is_not_optimal() -> None:
     problem = CoverageProblem.of(INSTANCE)
 
     def see_one(run: Run) -> None:

@@ -52,7 +52,7 @@ def test_building_stops_at_the_limit(long: Topic) -> None:
 
 
 @pytest.mark.parametrize("references", ["pooled", "best"])
-def test_what_could_not_be_built_in_time_is_no_solution(long: Topic, references: str) -> None:
+def test_a_problem_not_built_in_time_has_no_solution(long: Topic, references: str) -> None:
     result = optsum.solve(long, strategy="greedy", time_limit=0.05, references=references, **JOINED)
     assert (result.status, result.termination, result.id) == (Status.NO_SOLUTION, Termination.TIME_LIMIT, "long")
     assert 0 < result.seconds < 2.0

@@ -195,7 +195,7 @@ def _result(item: int) -> list[Result]:
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
-def test_what_was_read_before_an_error_is_answered(error: type[BaseException]) -> None:
+def test_topics_read_before_an_error_are_answered(error: type[BaseException]) -> None:
     def items() -> Iterator[int]:
         yield from range(70)
         raise error

@@ -86,7 +86,7 @@ def test_options_come_from_a_file(tmp_path: Path) -> None:
     ],
     ids=str,
 )
-def test_what_cannot_work_on_any_topic_is_refused_before_any_work(options: dict[str, Any], error: type) -> None:
+def test_options_that_fail_on_any_topic_are_refused_before_any_work(options: dict[str, Any], error: type) -> None:
     def untouched() -> Iterator[dict[str, Any]]:
         raise AssertionError("a topic was read")
         yield
@@ -264,7 +264,7 @@ def test_an_interruption_outside_the_search_leaves_what_was_done(where: str, mon
         next(results)
 
 
-def test_an_interruption_while_getting_ready_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interruption_of_the_warm_up_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("optsum.running.one_problem._ready", set())
     setup_of.cache_clear()
 

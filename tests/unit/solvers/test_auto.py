@@ -89,7 +89,7 @@ def test_every_choice_is_exact(every: bool, monkeypatch: pytest.MonkeyPatch) -> 
     ],
     ids=str,
 )
-def test_what_is_chosen_follows_from_how_many_selections_there_are(options: dict[str, Any], chosen: str) -> None:
+def test_the_choice_depends_on_the_number_of_selections(options: dict[str, Any], chosen: str) -> None:
     assert ran(options) == chosen
 
 
@@ -113,7 +113,9 @@ def test_a_ratio_of_many_units_is_for_integer_programs(monkeypatch: pytest.Monke
         (60, 220, (60, 44), "milp"),
     ],
 )
-def test_how_many_units_make_a_ratio_large(wanted: int, max_length: int, size: tuple[int, int], chosen: str) -> None:
+def test_the_number_of_units_that_makes_a_ratio_large(
+    wanted: int, max_length: int, size: tuple[int, int], chosen: str
+) -> None:
     copies = [{unit % 60: 1} if unit < wanted else {} for unit in range(80)]
     instance = Coverage.of(
         [5] * 80, copies, [[1]] * 60, constants=(0, 300), mass=[[0] * 80, [5] * 80], max_length=max_length
@@ -122,7 +124,7 @@ def test_how_many_units_make_a_ratio_large(wanted: int, max_length: int, size: t
     assert next(Auto().choices(CoverageProblem.of(instance), Limits(), [])).name == chosen
 
 
-def test_the_solver_behind_it_is_named() -> None:
+def test_the_solver_of_the_chosen_strategy_is_named() -> None:
     found = optsum.solve(topic(1, 60), metric="rouge-l", max_length=60)
     assert (found.extra["ran"], found.backend) == ("milp", "highs")
     assert optsum.solve(topic(1), max_length=12).backend is None
@@ -143,7 +145,7 @@ class Weighed(Problem):
         return Evaluation(Fraction(sum(1 - unit % 2 for unit in selection)), self.excess(selection), 0.0)
 
 
-def test_what_nothing_proves_in_time_is_refused() -> None:
+def test_problems_that_no_strategy_proves_in_time_are_refused() -> None:
     with pytest.raises(
         optsum.UnsupportedError, match=r"takes .*: give (--time-limit|time_limit), or .* vns\. .*normal form"
     ):
@@ -183,7 +185,7 @@ def test_more_than_enough_is_never_too_few(most: int) -> None:
         assert found == true or (found == float("inf") and true > most)
 
 
-def test_what_evaluates_slowly_is_searched_before_all_of_it_is_visited(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slow_evaluations_are_searched_before_they_are_all_visited(monkeypatch: pytest.MonkeyPatch) -> None:
     """Check that few selections are visited at once only if their evaluations take less time than the limit."""
     from optsum.solvers import auto_order
 

@@ -42,7 +42,7 @@ def test_a_sum_that_becomes_one_ratio_keeps_its_values() -> None:
 
 
 @pytest.mark.parametrize("kind", ["recall", "window", "f1", "set", "sum"])
-def test_what_is_proven_is_completed_under_a_limit_of_the_gap(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_proven_optimum_is_completed_under_a_gap_limit(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("optsum.solvers.branch_and_bound.serve", lambda _: False)
     proven = 0
     for seed in range(20):
@@ -184,7 +184,7 @@ def test_nothing_found_before_a_limit_is_no_proof_that_there_is_nothing() -> Non
     assert list(strategy.enumerate(problem, optsum.Limits())) == [(1,)]
 
 
-def test_knapsack_says_what_it_holds_for() -> None:
+def test_the_knapsack_bound_names_the_problems_it_serves() -> None:
     with pytest.raises(UnsupportedError, match=r'recall within sentences; use bound="lagrangian"\.$'):
         optsum.solve(
             {"id": "t", "documents": [["a b", "c"]], "references": [["a b c"]]},

@@ -179,7 +179,7 @@ def test_a_product_of_bounds_has_no_other_factor(monkeypatch: pytest.MonkeyPatch
     assert certificate.certify(problem, NEVER) == Fraction(1, 2) ** first * Fraction(1, 3) ** second
 
 
-def test_a_denominator_is_whole_if_nothing_of_it_is_left_out() -> None:
+def test_a_denominator_is_complete_if_none_of_its_features_is_relaxed() -> None:
     """Check that denominators (slots 1 and 3) are complete only with tables of one step and without joints."""
 
     def whole(gains: list[list[int]], joints: tuple[Joint, ...] = ()) -> list[bool]:

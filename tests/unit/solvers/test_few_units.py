@@ -104,7 +104,7 @@ def test_at_most_three_units_of_common_subsequences(metric: str) -> None:
         assert found.objective_exact == truth.objective_exact, number
 
 
-def test_what_the_table_has_no_room_for_is_searched_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_units_without_room_in_the_table_are_searched_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(4)
     instances = [two_of_f1(rng, distinct=True, most=3) for _ in range(20)]
     found = [searched(instance) for instance in instances]
@@ -177,7 +177,7 @@ def test_a_limit_of_nodes_ends_the_run() -> None:
     assert (result.status, result.termination, result.nodes) == (Status.FEASIBLE, Termination.NODE_LIMIT, 5)
 
 
-def test_it_asks_whether_to_go_on() -> None:
+def test_the_search_checks_whether_to_stop() -> None:
     asked = count()
     assert search_few_units(hard(), lambda: next(asked), work=10**7) is not None
     assert next(asked) > 2

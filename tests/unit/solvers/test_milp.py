@@ -135,7 +135,7 @@ def test_a_ratio_of_large_numbers_is_proven_by_ours(answer: Any) -> None:
         assert (result.status, result.key, result.bound_key) == (Status.OPTIMAL, best, best)
 
 
-def test_a_solver_that_fails_says_what_it_was_given(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_of_a_failing_solver_has_its_options(monkeypatch: pytest.MonkeyPatch) -> None:
     """Test this because CP-SAT 9.15 crashes under ``instantiate_all_variables=False``."""
 
     class Dying(Fake):
@@ -300,7 +300,7 @@ def test_no_round_begins_after_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(fake.asked) == 1
 
 
-def test_what_is_left_of_the_limits_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_rest_of_the_limits_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
     fake = Fake(RawOutcome(termination=Termination.TIME_LIMIT))
     monkeypatch.setattr("optsum.solvers.milp.backend_of", lambda name, **_: fake)
     search(CoverageProblem.of(INSTANCE), "milp", Limits(time_s=5, nodes=7, gap=0.5, evaluations=99, target=0.9))

@@ -97,7 +97,7 @@ class Liar(Backend):
         ({"optimal": True}, "without an answer that can be used"),
     ],
 )
-def test_what_a_solver_claims_is_held_against_what_is_known(
+def test_claims_of_a_solver_are_checked_against_known_selections(
     claims: dict[str, Any], match: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     liar = Liar(RawOutcome(termination=Termination.COMPLETED, native="whatever", **claims))
@@ -175,7 +175,7 @@ def test_no_program_begins_after_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None
 
 @settings(deadline=None, max_examples=40)
 @given(seed=st.integers(0, 2**32))
-def test_a_program_has_what_keeps_its_rows_and_surpasses_what_it_should(seed: int) -> None:
+def test_a_program_holds_exactly_the_better_feasible_selections(seed: int) -> None:
     rng = np.random.default_rng(seed)
     drawn = (CoverageProblem.of(random_coverage(rng, kind="sum", units=6)) for _ in count())
     problem = next(each for each in drawn if Capability.RATIOS in each.capabilities and each.size)

@@ -75,7 +75,7 @@ def test_every_caption_names_settings_topics_and_what_was_left_out(name: str) ->
 
 
 @pytest.mark.parametrize("name", ["compressive", "gap", "hirao", "lin-hovy"])
-def test_what_time_ended_is_in_every_caption(name: str) -> None:
+def test_results_ended_by_time_are_in_every_caption(name: str) -> None:
     long = {"id": "t", "documents": [[f"w{n} " * 20 for n in range(6)]], "references": [["w0 w1"], ["w1 w2"]]}
     topic = {**long, "parses": [PARSE] * 6} if name == "compressive" else long
     if name == "compressive":

@@ -157,7 +157,7 @@ def test_unknown_names_and_options_are_refused() -> None:
         (["akhmetov", TABLE, "--seeds", "0:3", "--seed", "1"], "leave out one of the two"),
     ],
 )
-def test_what_cannot_be_used_is_one_line(run: Any, arguments: list[str], reason: str) -> None:
+def test_unusable_arguments_are_one_line(run: Any, arguments: list[str], reason: str) -> None:
     before = Path(TABLE).read_text()
     status, out, err = run(*arguments)
     assert (status, out, err.count("\n")) == (2, "", 1)
@@ -176,7 +176,7 @@ def test_what_cannot_be_used_is_one_line(run: Any, arguments: list[str], reason:
         ("compressive", "parsed.jsonl", "compressive SU0"),
     ],
 )
-def test_every_study_draws_what_sums_it_up(run: Any, tmp_path: Path, name: str, topics: str, shown: str) -> None:
+def test_every_study_draws_a_figure(run: Any, tmp_path: Path, name: str, topics: str, shown: str) -> None:
     pytest.importorskip("matplotlib")
     plot = tmp_path / "plot.svg"
     status, _, err = run(

@@ -52,7 +52,7 @@ def test_oracles_by_hand() -> None:
     assert "1 topic;" in text
 
 
-def test_what_cannot_be_used_is_left_out() -> None:
+def test_unusable_topics_are_left_out() -> None:
     without = {**TOPIC, "id": "u"}
     del without["parses"]
     report = study("compressive", [without, TOPIC, {"id": "v"}], max_length=4)

@@ -148,7 +148,7 @@ def test_bounds_of_fewer_restrictions_are_higher() -> None:
     assert (free.mean("any text", "rouge-1") or 0) >= (report.mean("any text", "rouge-1") or 0)
 
 
-def test_with_several_seeds_it_is_the_mean_of_single_runs(tmp_path: Path) -> None:
+def test_several_seeds_give_the_mean_of_single_runs(tmp_path: Path) -> None:
     given = [{**TOPIC, "documents": [[f"cats w{number} sleep", "dogs bark", f"x{number}"]]} for number in range(3)]
     for number, topic in enumerate(given):
         topic.update(id=f"t{number}", parses=None)

@@ -70,7 +70,7 @@ ffi.lib = Library(ffi.lib)
 @pytest.mark.parametrize(
     "function", ["LLVMPY_AddModule", "LLVMPY_CreateMCJITCompiler", "LLVMPY_LinkModules", "LLVMPY_ParseBitcode"]
 )
-def test_what_was_handed_to_llvm_is_not_freed_twice(function: str) -> None:
+def test_code_handed_to_llvm_is_not_freed_twice(function: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", LINKING + PROGRAM, function],
         capture_output=True,

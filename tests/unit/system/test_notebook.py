@@ -117,7 +117,7 @@ def test_the_first_text_is_the_results(references: str) -> None:
         assert texts == [tuple(topic.sentences[unit] for unit in optimum) for optimum in oracles]
 
 
-def test_of_compressions_words_are_struck_out() -> None:
+def test_dropped_words_of_compressions_are_struck_out() -> None:
     (topic,) = optsum.read_topics(ROOT / "examples" / "data" / "parsed.jsonl")
     result = optsum.solve(topic, formulation="compressive", metric="rouge-2", max_length=30)
     shown = Reader(result._repr_html_())

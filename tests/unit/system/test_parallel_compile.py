@@ -48,7 +48,7 @@ def test_collected_parts_are_called_once_and_later() -> None:
     assert called == [0, 1]  # each part once
 
 
-def test_what_is_prepared_waits_until_something_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_preparation_waits_until_a_kernel_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Check this because cached kernels are loaded when they are called, and others never."""
     found = compiling.Patience()
     found.left_s = 3.0

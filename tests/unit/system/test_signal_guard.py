@@ -76,7 +76,7 @@ def test_a_kernel_that_is_being_linked_does_not_lose_it() -> None:
 
 
 @posix
-def test_elsewhere_it_is_raised_at_once() -> None:
+def test_an_interrupt_in_other_code_is_raised_at_once() -> None:
     found = done(
         "before = signal.getsignal(signal.SIGINT)\n"
         "try:\n"

@@ -43,7 +43,7 @@ def test_numbers_stand_for_the_tokens(analyzer: Analyzer, sentences: list[Senten
 
 
 @given(st.sampled_from(["rouge", "presumm", "blank", "tokens", "pypi-rouge"]), st.lists(HOSTILE, max_size=6))
-def test_raw_texts_too(tokenizer: str, sentences: list[Sentence]) -> None:
+def test_numbers_stand_for_the_tokens_of_raw_texts(tokenizer: str, sentences: list[Sentence]) -> None:
     assert_same(Analyzer(tokenizer), sentences)
 
 

@@ -141,7 +141,7 @@ def test_a_topic_of_which_nothing_is_left_is_refused_with_what_would_serve(
         assert served.objective == 1
 
 
-def test_scores_of_nothing_are_refused_too() -> None:
+def test_scores_of_texts_without_tokens_are_refused() -> None:
     scores = optsum.score([topic(CHINESE, CHINESE)], [{"topic_id": "t", "system": "s", "summary": CHINESE}])
     assert scores.failed
     served = optsum.score(

@@ -63,14 +63,14 @@ def test_a_file_can_extend_a_table(tmp_path: Path) -> None:
     assert bracketed(parse, chunk_tree(parse, rules=rules)) == "[He]1! [only reads]2 [old]3! [books]4!"
 
 
-def test_a_list_takes_the_place_of_the_one_it_extends() -> None:
+def test_a_list_replaces_that_of_the_extended_table() -> None:
     text = "end/NOUN/0/root of/ADP/3/case May/PROPN/1/nmod"
     rule = '[[rule]]\nrelation = ["vocative"]\naction = "SEP"'
     assert cut(text, f'extends = "ud"\n{rule}') == "[end]1 [of May]2!"
     assert cut(text, f'extends = "ud"\n{rule}\n[lexicon]\npartitive = ["part"]') == "[end]1 [of May]2"
 
 
-def test_steps_take_the_place_of_those_it_extends() -> None:
+def test_steps_replace_those_of_the_extended_table() -> None:
     text = "It/PRON/2/nsubj rains/VERB/5/ccomp ,/PUNCT/2/punct he/PRON/5/nsubj said/VERB/0/root"
     rule = '[[rule]]\nrelation = ["vocative"]\naction = "SEP"\n'
     step = '[[reattach]]\nstep = "preconjunction"\nrelation = ["cc:preconj"]\nconjunct = ["conj"]\n'

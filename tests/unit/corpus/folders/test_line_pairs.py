@@ -65,7 +65,7 @@ def test_a_bad_line_costs_no_other(tmp_path: Path) -> None:
     assert ["no line 4" in found[3]["error"], "no line 5" in found[4]["error"]] == [True, True]
 
 
-def test_an_archive_that_breaks_off_ends_with_a_line_that_says_so(tmp_path: Path) -> None:
+def test_a_truncated_archive_ends_with_an_error(tmp_path: Path) -> None:
     (tmp_path / "a.src").write_bytes(gzip.compress(b"one two three\n" * 20_000)[:-400])
     (tmp_path / "a.tgt").write_text("one\n" * 20_000)
     *good, last = pair_topics((tmp_path / "a.src", tmp_path / "a.tgt"))

@@ -96,7 +96,7 @@ def test_a_row_that_cannot_be_decoded_ends_the_reading(tmp_path: Path) -> None:
         assert "breaks off" in (list(hub_records(f"hf:{folder}::train"))[-1].error or "")
 
 
-def test_without_the_package_it_is_named(monkeypatch: pytest.MonkeyPatch, saved: Path) -> None:
+def test_without_the_package_datasets_the_error_names_it(monkeypatch: pytest.MonkeyPatch, saved: Path) -> None:
     monkeypatch.setitem(sys.modules, "datasets", None)
     for read, name in [(folder_records, saved), (hub_records, "hf:a")]:
         with pytest.raises(InputError, match=r"pip install 'optsum\[hf\]'"):

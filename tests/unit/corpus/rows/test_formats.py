@@ -230,7 +230,7 @@ def test_a_whole_last_row_without_line_break_stays(tmp_path: Path) -> None:
     assert [json.loads(line)["id"] for line in path.read_text().splitlines()] == ["a", "b", "c"]
 
 
-def test_what_cannot_be_resumed_stays(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_resumed_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_text("{}\nnonsense\n{}\n")
     with pytest.raises(InputError, match=r"rows\.jsonl:2: not JSON"):

@@ -64,7 +64,7 @@ def test_the_paper_s_model_has_the_same_optimum(
 
 @pytest.mark.parametrize("strict", [True, False], ids=["strict", "paper"])
 @pytest.mark.parametrize("options", [*METRICS[2:8], METRICS[-2]], ids=str)
-def test_it_keeps_the_contract_of_a_problem(
+def test_compressive_problems_keep_the_contract(
     monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], strict: bool
 ) -> None:
     for seed in range(200, 206):

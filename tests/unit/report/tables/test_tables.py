@@ -110,7 +110,7 @@ def test_a_notebook_gets_a_table_and_nothing_else_of_the_data() -> None:
     assert small()._repr_html_() == as_html(small())
 
 
-def test_what_is_printed_cannot_drive_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+def test_printed_tables_have_no_control_characters(capsys: pytest.CaptureFixture[str]) -> None:
     table = Table([Column("a")], [["\x1b[2J"]])
     assert "\x1b" in as_csv(table)  # a file keeps the characters
     for form in ("text", "markdown", "csv", "latex"):

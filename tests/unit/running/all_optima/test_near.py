@@ -235,7 +235,7 @@ def test_invalid_thresholds_are_refused(given: dict[str, Any], message: str) -> 
         optsum.enumerate_optima(TOPIC, max_length=5, **given)
 
 
-def test_strategies_that_do_not_serve_say_so() -> None:
+def test_strategies_that_do_not_serve_refuse() -> None:
     with pytest.raises(optsum.UnsupportedError, match="only optima, not nearly optimal"):
         optsum.enumerate_optima(TOPIC, max_length=5, within=0.1, bound="knapsack")
     with pytest.raises(optsum.UnsupportedError, match="no integer steps"):

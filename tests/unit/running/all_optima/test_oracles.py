@@ -145,7 +145,7 @@ def test_number_of_feasible_extracts() -> None:
     assert optsum.solve(topic, max_length=4, strategy="exhaustive").extra["feasible"] == 6
 
 
-def test_what_was_saved_is_read_and_nothing_else(tmp_path: Path) -> None:
+def test_saved_optima_are_read_and_other_files_refused(tmp_path: Path) -> None:
     optima = optsum.Optima.of_sets([(0, 1), (2,)], value=3)
     optima.save(tmp_path / "optima.npz")
     assert list(optsum.Optima.load(tmp_path / "optima.npz")) == list(optima)

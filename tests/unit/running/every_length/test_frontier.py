@@ -151,7 +151,7 @@ def test_a_node_limit_leaves_a_band(tmp_path: Path) -> None:
         ({"formulation": "cover"}, "A frontier needs lengths"),
     ],
 )
-def test_what_has_no_frontier_is_refused(given: dict[str, Any], message: str) -> None:
+def test_problems_without_a_frontier_are_refused(given: dict[str, Any], message: str) -> None:
     with pytest.raises(optsum.OptsumError, match=message):
         optsum.frontier(topic(1), **given)
 
@@ -212,7 +212,7 @@ def test_a_preset_with_a_window_and_a_length_of_nothing() -> None:
         optsum.frontier(news, max_length=10**12)
 
 
-def test_lengths_are_said_once() -> None:
+def test_max_length_and_lengths_together_are_refused() -> None:
     news = {"id": "t", "documents": [["a b", "c d e"]], "references": [["a c d"]]}
     with pytest.raises(optsum.OptionError, match="leave out one of them"):
         optsum.frontier(news, max_length=20, lengths=[5, 10])

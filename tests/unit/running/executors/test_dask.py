@@ -12,7 +12,7 @@ import pytest
 from optsum.running.executors import Dask
 
 
-def test_dask_says_nothing_of_its_own() -> None:
+def test_dask_logs_nothing() -> None:
     """Check this because distributed logged the end of a connection with a traceback when its scheduler ended."""
     pytest.importorskip("distributed")
     pytest.importorskip("cryptography")
@@ -27,7 +27,7 @@ def test_dask_says_nothing_of_its_own() -> None:
     assert [logging.getLogger(name).level for name in spoken] == before
 
 
-def test_a_cluster_of_ours_answers_nobody_without_the_key_of_the_run() -> None:
+def test_our_cluster_refuses_connections_without_the_key_of_the_run() -> None:
     distributed = pytest.importorskip("distributed")
     pytest.importorskip("cryptography")
     crew = Dask(None, 1)
@@ -46,7 +46,7 @@ def test_a_cluster_of_ours_answers_nobody_without_the_key_of_the_run() -> None:
 
 
 @pytest.mark.filterwarnings("error")
-def test_ports_that_are_taken_and_another_cluster_disturb_nobody() -> None:
+def test_taken_ports_and_another_cluster_do_no_harm() -> None:
     pytest.importorskip("distributed")
     pytest.importorskip("cryptography")
     with socket.socket() as taken:

@@ -112,7 +112,7 @@ def test_a_process_that_is_killed_while_it_sends_is_noticed(tmp_path: Path, sent
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows sends messages whole")
-def test_a_process_that_ends_by_itself_interrupts_nobody_s_message() -> None:
+def test_an_idle_process_that_ends_does_not_interrupt_another_s_message() -> None:
     """Test an idle process that ends, as after a minute without work, while another sends a long message."""
     reader, writer = multiprocessing.Pipe(duplex=False)
     ended, closed = os.pipe()

@@ -180,7 +180,7 @@ def test_the_suite_finds_a_status_that_is_not_declared(monkeypatch: pytest.Monke
         check_backend("deaf")
 
 
-def test_a_backend_that_is_not_here_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_backend_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     with pytest.raises(ConformanceError, match="cannot be used here: the program cbc is not on the PATH"):
         check_backend("cbc")
@@ -197,7 +197,7 @@ def test_a_backend_that_is_not_here_says_so(monkeypatch: pytest.MonkeyPatch) -> 
         ("rc2", Limits(gap=0.1), {}, "The backend rc2 takes no gap"),
     ],
 )
-def test_what_a_solver_cannot_do_is_refused(backend: str, limits: Limits, options: dict[str, Any], match: str) -> None:
+def test_unsupported_problems_are_refused(backend: str, limits: Limits, options: dict[str, Any], match: str) -> None:
     with pytest.raises(UnsupportedError, match=match):
         search(CoverageProblem.of(SMALL), "milp", limits, backend=backend, **options)
 
@@ -360,7 +360,7 @@ def test_the_solver_starts_from_what_greedy_finds(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.skipif(os.name == "nt", reason="Windows sends no SIGINT to one process alone")
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
-def test_a_signal_ends_a_solver_and_what_it_holds_is_kept(number: signal.Signals) -> None:
+def test_a_signal_ends_a_solver_and_its_selection_is_kept(number: signal.Signals) -> None:
     """Run all solvers in one process, so that each must leave the handling of Ctrl-C intact for the next."""
     here, others = ["scip", "pyomo:highs", "gurobi", "highs"], ["cbc", "glpk", "cplex", "xpress", "cp-sat"]
     names = [*here, *others] if number is signal.SIGINT else ["scip", "highs"]

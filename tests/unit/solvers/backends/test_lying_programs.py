@@ -56,7 +56,7 @@ def test_a_claim_that_is_refuted_is_an_error(
         search(problem, "milp", backend="cbc")
 
 
-def test_what_the_greedy_selection_refutes_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_claim_that_greedy_search_refutes_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Test a claim that greedy search refutes, while adding a sentence would not, because none fits."""
     most = CoverageProblem.of(
         Coverage.of([4, 2, 2], [{2: 1}, {0: 1}, {1: 1}], [[2], [2], [1]], constants=(0, 5), max_length=4)

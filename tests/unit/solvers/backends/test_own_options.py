@@ -74,7 +74,7 @@ def translated(route: str, option: str) -> str:
 
 
 @pytest.mark.parametrize("route", ROUTES)
-def test_what_stops_a_solver_proves_nothing_and_loses_nothing(route: str) -> None:
+def test_options_that_stop_a_solver_prove_nothing_and_lose_nothing(route: str) -> None:
     usable(route)
     for number, (option, value) in enumerate(STOPS[route.removeprefix("pyomo:")]):
         for instance in (number % 50, (number * 7 + 11) % 50):
@@ -95,7 +95,7 @@ def test_options_of_all_kinds(backend: str) -> None:
 
 
 @pytest.mark.parametrize("backend", LISTS)
-def test_what_a_solver_logs_is_no_answer(backend: str) -> None:
+def test_logs_of_a_solver_are_no_answers(backend: str) -> None:
     """Test this because logs share file descriptors with the solver's answers."""
     usable(backend)
     logs = [name for name in options_of(backend) if any(word in name.lower() for word in ("log", "output", "verb"))]
@@ -118,7 +118,9 @@ def test_the_program_prints_a_line_for_each_option(capsys: pytest.CaptureFixture
     [("highs", "mip_rel_gap", 0.9), ("highs", "mip_feasibility_tolerance", 0.4), ("cp-sat", "relative_gap_limit", 0.9),
      ("highs", "small_matrix_value", 2.0)],
 )  # fmt: skip
-def test_ratios_and_sums_of_them_too(kind: str, backend: str, option: str, value: Any) -> None:
+def test_options_that_stop_a_solver_on_ratios_and_sums_prove_nothing(
+    kind: str, backend: str, option: str, value: Any
+) -> None:
     usable(backend)
     for seed in range(6):
         problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind))

@@ -110,7 +110,7 @@ def test_with_nothing_to_cover_the_empty_selection_is_optimal() -> None:
     ],
     ids=["maximum", "two copies", "parents", "vetoes"],
 )
-def test_what_is_no_cover_is_refused(instance: Coverage) -> None:
+def test_problems_that_are_no_covers_are_refused(instance: Coverage) -> None:
     with pytest.raises(UnsupportedError, match="only minimum covers"):
         enumerate_covers(instance)
 
@@ -217,7 +217,7 @@ def test_the_same_search_twice_gives_the_same_covers_in_the_same_order() -> None
     assert list(enumerate_covers(instance)) == list(enumerate_covers(instance))
 
 
-def test_the_quick_cover_covers_and_nothing_of_it_is_idle() -> None:
+def test_the_quick_cover_has_no_superfluous_unit() -> None:
     rng = random.Random(2)  # noqa: S311
     for _ in range(100):
         clauses = random_clauses(rng, units=12, clauses=8)
@@ -251,7 +251,7 @@ def test_many_classes_of_sentences_are_found_in_time() -> None:
     assert len(kept) == 600
 
 
-def test_sentences_that_say_the_same_are_searched_once() -> None:
+def test_equivalent_sentences_are_searched_once() -> None:
     # Any two of 40 sentences, and any one of 30.
     clauses = [[(i, j) for i in range(40) for j in range(i)], [(40 + i,) for i in range(30)]]
     instance = cover_of([[tuple(sorted(a)) for a in clause] for clause in clauses], [1] * 70)
@@ -261,7 +261,7 @@ def test_sentences_that_say_the_same_are_searched_once() -> None:
     assert (optima.value, optima.count) == (3, 40 * 39 // 2 * 30)
 
 
-def test_of_sentences_that_say_the_same_the_shortest_is_kept() -> None:
+def test_of_equivalent_sentences_the_shortest_is_kept() -> None:
     instance = cover_of([[(0,), (1,), (2,)]], [5, 3, 3])
     assert sorted(enumerate_covers(instance)) == [(1,), (2,)]
     assert search(CoverageProblem.of(instance), "milp").objective == 3

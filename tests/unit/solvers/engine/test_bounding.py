@@ -195,7 +195,7 @@ def joined_text(rng: np.random.Generator) -> Coverage:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_what_is_left_of_joints_has_the_bound_of_the_relaxation(seed: int) -> None:
+def test_the_rest_of_joints_has_the_bound_of_the_relaxation(seed: int) -> None:
     rng = np.random.default_rng(seed)
     core = core_of(program_of(joined_text(rng), (1, 0)))[0]
     program, session, state = linear_program(core), Session(), np.full(core.size, np.int8(FREE))

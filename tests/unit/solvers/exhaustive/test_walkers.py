@@ -145,7 +145,7 @@ def test_a_long_list_of_ties_takes_a_second_walk() -> None:
     assert (optima.count, optima.complete) == (comb(15, 5) + comb(14, 3), True)
 
 
-def test_a_list_of_ties_beyond_memory_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_list_of_ties_beyond_memory_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(strategy, "_LARGEST_LIST", 17 * 30)
     alike = Coverage.of([2] * 16, [{0: 1}] * 16, [[1] * 16], constants=(0, 16), max_length=11)
     optima = Exhaustive().enumerate(CoverageProblem.of(alike), Limits())
@@ -186,7 +186,7 @@ def test_an_endless_walk_is_announced_and_stopped(caplog: pytest.LogCaptureFixtu
     assert caplog.messages == []
 
 
-def test_sentences_on_how_long_it_takes() -> None:
+def test_messages_on_the_expected_time() -> None:
     asked = ((1e10, None), (1e13, None), (1e10, 9.0), (float("inf"), None), (1e8, None))
     found = [strategy.TimeEstimate(selections, 1e8).update(10**8, 1.0, limit) for selections, limit in asked]
     said = [sentence for sentence in found if sentence is not None]

@@ -63,7 +63,7 @@ def everything() -> AkhmetovStudy:
     return study_akhmetov([BIGRAMS, FEW, *topics()], seed=3, baselines=",".join(BASELINES))
 
 
-def test_it_agrees_with_single_runs(everything: AkhmetovStudy) -> None:
+def test_the_study_agrees_with_single_runs(everything: AkhmetovStudy) -> None:
     study, rows = everything, found(everything)
     assert {method for _, method, _ in rows} == {*METHODS.values(), OPTIMUM}
     for strategy, method in (("vns-paper", "VNS"), ("branch-and-bound", OPTIMUM)):
@@ -105,7 +105,7 @@ def test_each_metric_has_an_optimum_of_its_own(counts: str, best: float) -> None
     assert rows["bigrams", OPTIMUM, "rouge-1"]["selection"] == [0]
 
 
-def test_what_is_not_proven_is_the_best_that_any_method_found() -> None:
+def test_an_unproven_optimum_is_the_best_result_of_any_method() -> None:
     def result(strategy: str, objective: float) -> Result:
         return Result(
             strategy=strategy, status=Status.FEASIBLE, termination=Termination.TIME_LIMIT, objective=objective,
@@ -157,7 +157,7 @@ def test_features_of_texts_and_the_best_number_of_sentences() -> None:
     assert line[headings.index("abstract r")] == "-", "all abstracts have one sentence"
 
 
-def test_with_several_seeds_it_is_the_mean_of_single_runs() -> None:
+def test_several_seeds_give_the_mean_of_single_runs() -> None:
     given = topics()[:2]
     several = study_akhmetov(given, seeds="3,5", exact="milp", exact_time_limit=60, time_limit=7.5)
     alone = [study_akhmetov(given, seed=seed, exact="none") for seed in (3, 5)]
@@ -259,7 +259,7 @@ def test_baselines_fill_table_3_without_files(name: str, everything: AkhmetovStu
     assert name in [row[0] for row in systems(everything).rows]
 
 
-def test_marginal_relevance_leaves_out_what_is_said_already() -> None:
+def test_marginal_relevance_leaves_out_repeated_content() -> None:
     text = ["storms hit harbours", "storms hit harbours", "ferries stayed inside", "storms hit ferries"]
     topic = as_topic({"id": "t", "documents": [text], "references": [["x"]]})
     assert marginal_relevance(topic, 2) in ([0, 2], [0, 3], [2, 3])

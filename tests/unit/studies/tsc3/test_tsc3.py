@@ -207,7 +207,7 @@ def test_the_study_has_the_papers_numbers() -> None:
     assert "coverage" not in rows["aibo", "abstract"]
 
 
-def test_the_study_says_what_it_left_out() -> None:
+def test_the_study_reports_what_it_left_out() -> None:
     topics = [
         BadTopic("b", "file:3", "broken"),
         {"id": "u", "cover": [[["a"]], []]},
@@ -264,7 +264,7 @@ def test_the_study_on_what_people_marked(shared_data: Path, name: str, topics: i
     assert all(one > few for one, few in zip(sizes["all"], sizes["any"], strict=True))
 
 
-def test_what_systems_have_for_a_topic_serves_all_its_references() -> None:
+def test_a_summary_of_a_topic_serves_all_its_references() -> None:
     topic = {"id": "t", "documents": [["a cat", "a dog"]], "references": [["cat"], ["dog"]]}
     study = study_tsc3(align([topic]), [{"topic_id": "t", "system": "x", "selection": [1]}])
     assert [(row["id"], row["coverage"]) for row in study.of("score") if row["system"] == "x"] == [

@@ -84,7 +84,7 @@ def test_errors_say_where() -> None:
     assert study_tsc3([bad], [System("t", "one", selection=("a",))]).errors == ["topics.jsonl:3: not usable"]
 
 
-def test_questions_that_cannot_be_used_are_said_once() -> None:
+def test_unusable_questions_are_reported_once() -> None:
     topic = {**AIBO, "meta": {"questions": [{"question": "Who?"}]}}
     study = study_tsc3([topic], [System("aibo", name, selection=(0,)) for name in "abc"])
     assert len(study.errors) == 1

@@ -1,4 +1,4 @@
-"""Fixtures shared by all tests."""
+"""Prepare the test run (interrupts, kernels, hypothesis, order of tests) and define the fixtures of all tests."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ from optsum.system.compiled import patience
 
 ROOT = Path(__file__).resolve().parent.parent
 
-gc.disable()  # until all tests are there
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell starts what it runs in the background
+gc.disable()  # no garbage collection while tests are collected
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell starts background jobs with SIGINT ignored
     signal.signal(signal.SIGINT, signal.default_int_handler)
-# What a test measures or counts here shall not depend on whether kernels are compiled by then. Processes that it starts
-# begin in plain Python, as those of users do: most are done before numba would be imported.
+# Kernels are compiled at once, so that no measurement or count depends on the tests that ran before. Processes that
+# tests start interpret their kernels at first, as users' do: most end before numba would be imported.
 if "OPTSUM_PATIENCE" not in os.environ:
     patience.end()
 
-# Kernels compile on their first call, so no example may be judged by its time.
+# Kernels compile on their first call, so hypothesis sets no deadline for an example.
 settings.register_profile("default", deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("default")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with what takes long, so that no process is left alone with it in the end."""
+    """Put slow tests first, so that no worker process is left with one at the end."""
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
-    gc.freeze()  # thousands of tests stay: to look through them for garbage would take half a second each time
+    gc.freeze()  # spares the collector the thousands of test objects, half a second each time
     gc.enable()
 
 
 @pytest.fixture(scope="session")
 def project_root() -> Path:
-    """The folder that holds pyproject.toml."""
+    """Return the folder that holds pyproject.toml."""
     return ROOT
 
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
-    """Real data for tests: not part of the project; CI always has it, a user's machine need not."""
+    """Return the folder of real data, which is not part of the project; skip the test without it, but fail on CI."""
     folder = Path(os.environ.get("OPTSUM_DATA", ROOT.parent / "shared" / "data"))
     if folder.is_dir():
         return folder

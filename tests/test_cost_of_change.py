@@ -1,7 +1,7 @@
 """Check the cost of change: six small additions, applied to a copy of the sources, work on the command line.
 
-Each is as short as it can be, and touches no more files than a contributor should have to. All stand in one copy, laid
-out as it is installed, so that none gets in the way of another.
+Each addition is as short as possible and touches no more files than a contributor should have to. All six are made in
+one copy, laid out as an installed package.
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ CHANGES: Final[dict[str, tuple[int, Any]]] = {
 
 @pytest.fixture(scope="module")
 def changed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with the changed sources, as they are installed."""
+    """Return a folder with the changed sources, laid out as an installed package."""
     place = tmp_path_factory.mktemp("changed")
     for folder in FOLDERS:
         to = place / folder if folder == "optsum" else place / "optsum" / folder
@@ -211,7 +211,7 @@ def changed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def rows(changed: Path, *arguments: str) -> list[dict[str, Any]]:
-    """Return the rows that a command prints. Kernels are interpreted, for compiling them all takes minutes."""
+    """Return the rows that a command prints, with interpreted kernels, because compiling all of them takes minutes."""
     done = subprocess.run(
         [sys.executable, "-m", "optsum", *arguments],
         env={**os.environ, "PYTHONPATH": str(changed), "OPTSUM_PATIENCE": "60"},

@@ -1,4 +1,4 @@
-"""Random topics, tried one by one: what is near the best, the best at every length, covers with side constraints."""
+"""Compare near-optimal selections, frontiers and covers with side constraints with brute force, on random topics."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BLOCK = 10
 
 
 def drawn(rng: random.Random, number: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return a topic and options whose families can be listed by trying: every third with side constraints."""
+    """Return a random topic and options that brute force can enumerate, every third with side constraints."""
     while True:
         topic = extract_topic(rng, tokens=False)
         options = extract_options(rng, topic, tokens=False)
@@ -30,7 +30,7 @@ def drawn(rng: random.Random, number: int) -> tuple[dict[str, Any], dict[str, An
 
 
 def nearness(rng: random.Random, best: Fraction) -> dict[str, Any]:
-    """Return how near is near enough."""
+    """Return random options for how near to the best a selection must be."""
     return rng.choice(
         [
             {"within": f"{rng.randint(0, 60)}%"},
@@ -42,7 +42,7 @@ def nearness(rng: random.Random, best: Fraction) -> dict[str, Any]:
 
 
 def threshold(given: dict[str, Any], values: dict[tuple[int, ...], Fraction], least: Fraction | None) -> Fraction:
-    """Return the least value of the family; a step is what the package says that it is."""
+    """Return the least value that a near-optimal selection may have; `least` is what the package says of a step."""
     best = max(values.values())
     if "within" in given:
         return best * (100 - int(given["within"][:-1])) / 100
@@ -56,7 +56,7 @@ def threshold(given: dict[str, Any], values: dict[tuple[int, ...], Fraction], le
 
 
 @pytest.mark.parametrize("block", range(12))
-def test_what_is_near_the_best(block: int) -> None:
+def test_near_optimal_selections_are_those_of_brute_force(block: int) -> None:
     for seed in range(block * BLOCK, (block + 1) * BLOCK):
         rng = random.Random(seed)  # noqa: S311
         topic, options = drawn(rng, seed)
@@ -65,7 +65,7 @@ def test_what_is_near_the_best(block: int) -> None:
         values = {chosen: value for chosen, value in plain.values().items() if units.issuperset(chosen)}
         best = max(values.values(), default=Fraction(0))
         if not best:
-            continue  # what takes part where nothing is worth anything is the package's choice
+            continue  # if nothing is worth anything, the package may choose which sentences take part
         given = nearness(rng, best)
         for strategy in ("branch-and-bound", "exhaustive"):
             if "within_steps" in given and options.get("measure") != "recall":
@@ -89,10 +89,10 @@ def test_what_is_near_the_best(block: int) -> None:
 
 
 @pytest.mark.parametrize("block", range(4))
-def test_the_best_at_every_length(block: int) -> None:
+def test_frontiers_are_those_of_brute_force(block: int) -> None:
     for seed in range(block * BLOCK, (block + 1) * BLOCK):
         rng = random.Random(seed)  # noqa: S311
-        topic, options = drawn(rng, 3 * seed if seed % 2 else 1)  # every second with side constraints
+        topic, options = drawn(rng, 3 * seed if seed % 2 else 1)  # every second topic has side constraints
         options.pop("min_length", None)
         most = 14 if options.get("length_unit", "words") == "words" else 60
         unit = options.get("length_unit", "words")
@@ -112,7 +112,7 @@ def test_the_best_at_every_length(block: int) -> None:
 
 
 @pytest.mark.parametrize("block", range(4))
-def test_covers_with_side_constraints(block: int) -> None:
+def test_covers_with_side_constraints_are_those_of_brute_force(block: int) -> None:
     for seed in range(block * BLOCK, (block + 1) * BLOCK):
         rng = random.Random(seed)  # noqa: S311
         topic, options = cover_topic(rng)

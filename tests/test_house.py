@@ -1,8 +1,7 @@
-"""Checks that keep the house small: they replace limits of lines.
+"""Check rules that keep the sources small and consistent, each with an example of a violation.
 
-A module that one sibling imports belongs into that sibling, a class name means one thing, two modules that define the
-same names are one, docstrings begin with a verb or with the name of the thing, and tests outside `tests/unit` know the
-public names alone. Each check stands beside an example that it finds.
+No module is imported by one sibling alone, a class name has one meaning, no two modules define the same names,
+docstrings begin with a verb or with the name of the thing, and tests outside `tests/unit` import public names only.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ OPENINGS = ("What ", "So many", "So much", "That ", "Those ", "How far", "For so
 
 
 def lone_modules(sources: dict[str, str]) -> dict[str, str]:
-    """Return module -> the only module that imports it, where both are in one folder.
+    """Return each module that only one other module of its folder imports, with that module.
 
-    Left out is what has another reason to be a module: kernels, programs that other processes run, what is imported
-    late because it brings something heavy (`test_late_imports.py`), and what the registry names.
+    Modules with another reason to exist are left out: kernels, programs that other processes run, late imports of heavy
+    packages (`test_late_imports.py`), and modules that the registry names.
     """
     modules = set(map(name_of, sources))
     users, at_once = defaultdict(set), set()
@@ -53,7 +52,7 @@ def lone_modules(sources: dict[str, str]) -> dict[str, str]:
 
 
 def classes_of(sources: dict[str, str]) -> dict[str, list[str]]:
-    """Return class name -> the modules that define it."""
+    """Return the modules that define each class name."""
     found = defaultdict(list)
     for path, source in sources.items():
         for node in ast.walk(tree_of(source)):
@@ -63,7 +62,7 @@ def classes_of(sources: dict[str, str]) -> dict[str, list[str]]:
 
 
 def twins(sources: dict[str, str]) -> list[tuple[str, str]]:
-    """Return the pairs of modules that share 60 % of the names that each defines (three or more)."""
+    """Return the pairs of modules, of at least three definitions each, that share 60 % of their names."""
     names = {}
     for path, source in sources.items():
         body = tree_of(source).body
@@ -77,7 +76,7 @@ def twins(sources: dict[str, str]) -> list[tuple[str, str]]:
 
 
 def odd_openings(sources: dict[str, str]) -> list[str]:
-    """Return the docstrings that open like an aphorism."""
+    """Return the docstrings that begin with a forbidden opening."""
     return [
         f"{path}: {doc.splitlines()[0]}"
         for path, source in sources.items()
@@ -88,7 +87,7 @@ def odd_openings(sources: dict[str, str]) -> list[str]:
 
 
 def reach_inside(path: str, source: str) -> list[str]:
-    """Return what a test imports of the project beside `optsum` and `optsum.testing`."""
+    """Return the imports of a test from the project other than `optsum` and `optsum.testing`."""
     names = [name for node in ast.walk(tree_of(source)) for name in _modules_of(node)]
     public = {"optsum", "optsum.testing"}
     return [f"{path}: {name}" for name in names if name.split(".")[0] in FOLDERS and name not in public]
@@ -102,7 +101,7 @@ def _modules_of(node: ast.AST) -> list[str]:
 
 @pytest.fixture(scope="module")
 def sources() -> dict[str, str]:
-    """Path -> text of every module of the project."""
+    """Return the text of every module of the project by path."""
     return all_sources()
 
 
@@ -122,7 +121,7 @@ def test_docstrings_open_with_a_verb_or_the_name_of_the_thing(sources: dict[str,
     assert odd_openings(sources) == []
 
 
-def test_only_tests_of_units_reach_inside() -> None:
+def test_tests_outside_unit_import_public_names_only() -> None:
     outside = [path for path in (ROOT / "tests").rglob("test_*.py") if "unit" not in path.relative_to(ROOT).parts]
     assert outside
     assert [each for path in outside for each in reach_inside(path.name, path.read_text(encoding="utf-8"))] == []
@@ -166,7 +165,7 @@ ONE_OTHER = 52
 
 
 def shared_classes(sources: dict[str, str]) -> dict[str, set[str]]:
-    """Return class -> the other packages that import it."""
+    """Return each class that other packages import, with those packages."""
     modules = set(map(name_of, sources))
     defined = {(module, name) for name, where in classes_of(sources).items() for module in where}
     found = defaultdict(set)
@@ -180,7 +179,7 @@ def shared_classes(sources: dict[str, str]) -> dict[str, set[str]]:
     return found
 
 
-def test_the_list_has_each_class_that_several_packages_share(sources: dict[str, str]) -> None:
+def test_the_glossary_has_each_class_that_several_packages_share(sources: dict[str, str]) -> None:
     rows = re.findall(r"^\| (\S+|[a-z ]+) \| ([^|\n]+) \|$", GLOSSARY.read_text(encoding="utf-8"), re.MULTILINE)
     nouns = [noun for noun, meaning in rows if noun != "noun" and not set(noun) <= set("-")]
     named = {noun.strip("`") for noun in nouns if noun.startswith("`")}

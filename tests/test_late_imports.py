@@ -1,8 +1,7 @@
-"""An import in a function has a reason: it spares those who do not call it something heavy.
+"""Check that an import inside a function spares those who do not call it something heavy.
 
-What a module loads anyway is imported where it begins, so that a reader sees there what it stands on. Late is what
-brings a package of others (numba, numpy, a solver) or kernels, or is for one command of many; the few others say why
-beside it.
+Modules that are loaded anyway are imported at the top. A late import brings in a third-party package (numba, numpy, a
+solver) or kernels, or serves one command of many; any other states its reason in a comment.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from collections.abc import Iterator
 import pytest
 from sources import FOLDERS, ROOT, all_sources, imported_by, module_of, name_of, tree_of
 
-COMMANDS = "optsum/cli/"  # --help imports all commands, and each what it works with when it is called
+COMMANDS = "optsum/cli/"  # --help imports all commands, so each imports its dependencies when it is called
 
 pytestmark = pytest.mark.skipif(
     not all((ROOT / folder).is_dir() for folder in FOLDERS), reason="the source tree is not beside the tests"
@@ -46,7 +45,7 @@ def late_faults(sources: dict[str, str]) -> list[str]:
 
 
 def _at_once(path: str, source: str, modules: set[str]) -> Iterator[str]:
-    """Yield what is imported when a module is."""
+    """Yield the modules that are imported when a module is, before any of its functions runs."""
     waiting: list[ast.AST] = [tree_of(source)]
     while waiting:
         node = waiting.pop()
@@ -65,13 +64,13 @@ def _late(tree: ast.AST) -> list[ast.Import | ast.ImportFrom]:
 
 
 def _shortened(name: str, modules: set[str]) -> str:
-    """Return the module of the project, or the package of others, that a dotted name is of."""
+    """Return the module of the project, or the third-party package, that a dotted name belongs to."""
     first = name.split(".", maxsplit=1)[0]
     return module_of(name, modules) if first == "optsum" else first
 
 
 def _loaded(names: set[str], at_once: dict[str, set[str]]) -> set[str]:
-    """Return all that is loaded with some modules."""
+    """Return all modules that are loaded with the given ones."""
     found: set[str] = set()
     waiting = list(names)
     while waiting:
@@ -93,7 +92,7 @@ def test_imports_in_functions_have_a_reason() -> None:
 @pytest.mark.parametrize(
     ("late", "fault"),
     [
-        ("from optsum.b import name", True),  # loaded anyway
+        ("from optsum.b import name", True),  # a is loaded with b anyway
         ("from optsum.light import name", True),
         ("from optsum.light import name  # which b would import in turn", False),
         ("from optsum.heavy import name", False),

@@ -1,6 +1,6 @@
-"""The order of the packages, and that no module imports itself by way of others; on the syntax trees, late imports too.
+"""Check the order of the packages and that imports have no cycle, late imports included, on the syntax trees.
 
-A package may import those that stand before it in `LAYERS`. Packages of one layer do not know each other.
+A package may import those before it in `LAYERS`. Packages of the same layer may not import each other.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def layer_faults(path: str, source: str, modules: set[str]) -> list[str]:
-    """Return what a file imports from its own layer or one that stands above it."""
+    """Return the imports of a file from its own layer or a higher one."""
     here = package_of(name_of(path))
     return [
         f"{path}:{line}: {here}/ stands below {there} and must not import it"
@@ -48,7 +48,7 @@ def layer_faults(path: str, source: str, modules: set[str]) -> list[str]:
 
 @pytest.fixture(scope="module")
 def sources() -> dict[str, str]:
-    """Path -> text of every module of the project."""
+    """Return the text of every module of the project by path."""
     return all_sources()
 
 
@@ -67,7 +67,7 @@ def test_no_module_imports_itself_by_way_of_others(sources: dict[str, str]) -> N
         name_of(path): {name for _, name in imports_of(path, source, modules)} - {name_of(path), "optsum"}
         for path, source in sources.items()
     }
-    graphlib.TopologicalSorter(graph).prepare()  # a CycleError names the circle
+    graphlib.TopologicalSorter(graph).prepare()  # raises a CycleError that names the cycle
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_no_module_imports_itself_by_way_of_others(sources: dict[str, str]) -> N
         ("optsum/text/stemmers.py", "from optsum.metrics.rouge import count"),
         ("optsum/text/stemmers.py", "def late():\n    import optsum.problem.problem"),
         ("optsum/text/stemmers.py", "if TYPE_CHECKING:\n    from optsum.corpus import topic"),
-        ("optsum/text/stemmers.py", "from ..coverage import instance"),  # of the same layer
+        ("optsum/text/stemmers.py", "from ..coverage import instance"),  # a package of the same layer
         ("solvers/milp.py", "from optsum.running.search import search"),
     ],
 )

@@ -1,8 +1,8 @@
-"""The rules that let every tool work from the sources, enforced on the syntax trees.
+"""Check the layout of the sources, by which every tool can work without an installation, on the syntax trees.
 
 The folders ``formulations/``, ``solvers/`` and ``heuristics/`` are installed as ``optsum.formulations`` and so on. In
-the sources they lie beside the core, so a module there may import the core absolutely and its own siblings
-relatively, and nothing else of the project; the core reaches the folders only through the strings of its registry.
+the sources they lie beside the core, so a module in them may import the core absolutely and its siblings relatively,
+and nothing else of the project; the core refers to the folders only by the strings of its registry.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ pytestmark = pytest.mark.skipif(
 
 
 def import_faults(path: str, source: str) -> list[str]:
-    """Return what a module imports against the rule; `path` is relative to the project."""
+    """Return the forbidden imports of a module; `path` is relative to the project."""
     tree = tree_of(source)
     found = _core_faults(path, tree) if path.startswith(f"{CORE}/") else _folder_faults(path, tree)
     return [f"{path}:{line}: {what}" for line, what in found]
 
 
 def _imports(tree: ast.AST) -> Iterator[tuple[int, int, str]]:
-    """Yield line, number of leading dots and dotted name of everything that is imported, wherever it stands."""
+    """Yield the line, the number of leading dots and the dotted name of each import, those in functions included."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, 0, alias.name) for alias in node.names)
@@ -47,7 +47,7 @@ def _imports(tree: ast.AST) -> Iterator[tuple[int, int, str]]:
 
 
 def _folder_of(name: str) -> str | None:
-    """Return the folder that an absolute dotted name leads into."""
+    """Return the folder that an absolute dotted name refers to, or None."""
     parts = name.split(".")
     first = parts[1] if parts[0] == CORE and len(parts) > 1 else parts[0]
     return first if first in FOLDERS else None
@@ -55,7 +55,7 @@ def _folder_of(name: str) -> str | None:
 
 def _folder_faults(path: str, tree: ast.AST) -> Iterator[tuple[int, str]]:
     home = path.split("/", maxsplit=1)[0]
-    depth = path.count("/")  # dots that stay inside the folder
+    depth = path.count("/")  # as many dots as stay inside the folder
     for line, dots, name in _imports(tree):
         if dots > depth:
             yield line, f"{'.' * dots}{name} leaves {home}/: import the core absolutely, from {CORE}.…"
@@ -79,7 +79,7 @@ def _core_faults(path: str, tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 
 def map_faults(table: str) -> list[str]:
-    """Return what the table "question | where" names that is not there: from the project's folder, or beside others."""
+    """Return the paths in the table "question | where" that do not exist in the project or beside others of the row."""
     faults = []
     for row in re.findall(r"^\|[^|\n]*\|([^|\n]*)\|$", table, re.MULTILINE):
         names = [name for name in re.findall(r"`([^`\s]+)`", row) if name.endswith((".py", "/"))]
@@ -104,7 +104,7 @@ def test_imports_follow_the_rule() -> None:
     assert [fault for path, source in sources for fault in import_faults(path, source)] == []
 
 
-def test_the_map_names_what_is_there() -> None:
+def test_the_table_of_places_names_existing_files() -> None:
     table = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     assert table.count("\n| ") > 30
     assert map_faults(table) == []
@@ -155,7 +155,7 @@ def test_an_allowed_import_passes(path: str, source: str) -> None:
     assert import_faults(path, source) == []
 
 
-def test_a_wrong_place_on_the_map_is_found() -> None:
+def test_a_missing_file_in_the_table_of_places_is_found() -> None:
     assert not map_faults("| where? | `optsum/text/analyzer.py`, `interned.py` beside it, in `tests/` |")
     assert map_faults("| where? | `optsum/text/stems.py` |")
     assert map_faults("| where? | `optsum/text/analyzer.py`, `ngrams.py` beside it |")

@@ -1,8 +1,8 @@
-"""No module keeps what happened: what a run knows is handed on, and two runs in one process know nothing of each other.
+"""Check that no module keeps state, so that two runs in one process cannot affect each other.
 
-Memories (`lru_cache`) of functions that always answer the same are no state. What is left are facts of the process
-itself: what is compiled in it, which other processes it started, what its terminal shows. They stand in
-`optsum/system/`, or are named here.
+Caches (`lru_cache`) of functions that always give the same answer are not state. The allowed exceptions are facts of
+the process itself: its compiled kernels, its child processes, its terminal. They are in `optsum/system/`, or named
+here.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import pytest
 from sources import FOLDERS, ROOT, all_sources, tree_of
 
-SYSTEM = "optsum/system/"  # what is said of the process itself: its clock, its kernels, what it started
+SYSTEM = "optsum/system/"  # state of the process itself: its clock, its kernels, its child processes
 FACTS = {
     "optsum/problem/formulation.py: _served": "what was found to be served is not looked at again",
     "optsum/report/messages.py: _shown": "the terminal has one bar",
@@ -64,13 +64,13 @@ def _called(value: ast.expr | None) -> str | None:
 
 
 def _changes_itself(kind: ast.ClassDef) -> bool:
-    """Whether a method other than the one that makes an object sets a field of it."""
+    """Whether a method other than ``__init__`` sets a field of the object."""
     methods = (node for node in kind.body if isinstance(node, ast.FunctionDef) and node.name != "__init__")
     return any("self" in _changed(method, fields=True) for method in methods)
 
 
 def _changed(function: ast.AST, *, fields: bool = False) -> Iterator[str]:
-    """Yield the names whose contents a function changes, or which it binds anew by `global`."""
+    """Yield the names whose contents a function changes, or which it binds by `global`."""
     for node in ast.walk(function):
         if isinstance(node, ast.Global):
             yield from node.names
@@ -81,7 +81,7 @@ def _changed(function: ast.AST, *, fields: bool = False) -> Iterator[str]:
 
 
 def _root(value: ast.expr, fields: bool) -> Iterator[str]:
-    """Yield the name that something stands in; of a field only if these are asked for."""
+    """Yield the variable that an item belongs to; with `fields`, also that of an attribute."""
     while isinstance(value, ast.Subscript) or (fields and isinstance(value, ast.Attribute)):
         value = value.value
     if isinstance(value, ast.Name):
@@ -89,7 +89,7 @@ def _root(value: ast.expr, fields: bool) -> Iterator[str]:
 
 
 def _happens_once(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Whether a function is remembered that returns nothing: then it is remembered that it was called."""
+    """Whether a function without a return value is cached, which means that the module remembers the call."""
     remembered = any(re.match("(lru_)?cache", ast.unparse(mark)) for mark in function.decorator_list)
     return remembered and isinstance(function.returns, ast.Constant) and function.returns.value is None
 

@@ -1,4 +1,4 @@
-"""Names of strategies and formulations are words of the registry: nothing else in the core decides by them."""
+"""Check that the core makes no decision by the name of a strategy or formulation; only the registry knows them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from optsum import FORMULATIONS, STRATEGIES
 
 ROOT = Path(__file__).resolve().parent.parent
 ABOVE = ("optsum/options", "optsum/report", "optsum/running")
-FIELD = "optsum/corpus"  # "cover" is a field of a topic there, as in the documentation of formats
+FIELD = "optsum/corpus"  # there, "cover" is a field of a topic, as in the documentation of formats
 ELSEWHERE = {
     "optsum/cli/texts.py": "writes topics with that field",
     "optsum/report/page/write.py": "shows that field",
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.skipif(not (ROOT / "optsum").is_dir(), reason="the sour
 
 
 def named(source: str, names: set[str]) -> list[tuple[int, str]]:
-    """Return line and text of the literals that are one of some names; keys of what is written for people as well."""
+    """Return the line and text of each string literal that is one of some names."""
     return [
         (node.lineno, node.value)
         for node in ast.walk(tree_of(source))
@@ -55,6 +55,6 @@ def test_no_formulation_is_asked_for_its_name() -> None:
     assert [fault for fault in _faults("optsum", {"cover"}) if not fault.startswith(allowed)] == []
 
 
-def test_a_name_is_found() -> None:
+def test_a_decision_by_name_is_found() -> None:
     assert named("if strategy == 'greedy':\n    pass", {"greedy"}) == [(1, "greedy")]
     assert named('"""Holds against greedy search."""', {"greedy"}) == []

@@ -1,4 +1,4 @@
-"""What is listed is what is there: packages, data files, dependencies, and the wheel itself."""
+"""Check the lists of packages, data files and dependencies against the sources, and the contents of the wheel."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ in_wheel = pytest.mark.skipif(
 
 
 def packages_in(root: Path, folders: Mapping[str, str]) -> dict[str, Path]:
-    """Return the import name and folder of every package below `folders` (folder -> import name)."""
+    """Return the import name and folder of every package below `folders`, which maps folders to import names."""
     return {
         ".".join([name, *init.parent.relative_to(root / folder).parts]): init.parent
         for folder, name in folders.items()
@@ -49,7 +49,7 @@ def packages_in(root: Path, folders: Mapping[str, str]) -> dict[str, Path]:
 
 
 def data_faults(packages: Mapping[str, Path], patterns: Mapping[str, list[str]]) -> list[str]:
-    """Return data files that no pattern names, and patterns that name no file."""
+    """Return data files that no pattern matches, and patterns that match no file."""
     faults = []
     for name, folder in packages.items():
         wanted = patterns.get(name, [])
@@ -68,7 +68,7 @@ def _matching(files: Iterable[str], pattern: str) -> list[str]:
 
 
 def imported_in(source: str) -> set[str]:
-    """Return the top-level names of everything that a module imports absolutely, wherever it stands."""
+    """Return the top-level names of all absolute imports of a module, those in functions included."""
     found: set[str] = set()
     for node in ast.walk(tree_of(source)):
         if isinstance(node, ast.Import):
@@ -89,7 +89,7 @@ def test_data_patterns_are_the_data() -> None:
 
 
 def declared(extras: bool) -> set[str]:
-    """Return the names of what is installed by default, or with the extras for users."""
+    """Return the names of the default dependencies, or with those of the extras for users."""
     found = [*PROJECT["project"]["dependencies"]]
     for extra, requirements in PROJECT["project"]["optional-dependencies"].items():
         found += requirements if extras and extra not in {"dev", "docs"} else []
@@ -126,7 +126,7 @@ def test_extras_are_documented() -> None:
     }
 
 
-def test_the_checkers_find_faults(tmp_path: Path) -> None:
+def test_missing_packages_patterns_and_imports_are_found(tmp_path: Path) -> None:
     for folder in ("core", "core/part", "side"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "__init__.py").touch()
@@ -150,7 +150,7 @@ def test_the_tests_see_the_installed_package(package: str) -> None:
 
 
 @in_wheel
-def test_other_processes_see_it_too() -> None:
+def test_other_processes_see_the_installed_package() -> None:
     code = "import optsum; print(optsum.__file__)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert "site-packages" in Path(done.stdout).parts
@@ -170,10 +170,10 @@ def test_the_wheel_holds_every_file() -> None:
     assert any(file.endswith("licenses/LICENSE") for file in installed)
 
 
-def test_the_version_is_one() -> None:
+def test_the_version_is_the_same_everywhere() -> None:
     from optsum import __version__
 
-    if os.environ.get("OPTSUM_WHEEL") == "1":  # an editable install keeps the version that it was made with
+    if os.environ.get("OPTSUM_WHEEL") == "1":  # an editable install keeps the version of the time when it was made
         assert distribution("optsum").version == __version__
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert f"## [{__version__}]" in changes or "## [Unreleased]" in changes
@@ -182,7 +182,7 @@ def test_the_version_is_one() -> None:
     assert cited[1] == __version__
 
 
-def test_the_public_api_is_the_list() -> None:
+def test_the_public_api_is_that_of_api_txt() -> None:
     frozen, found = (text.splitlines() for text in (api.FILE.read_text(encoding="utf-8"), api.text()))
     changed = "\n".join(line for line in unified_diff(frozen, found, "tests/api.txt", "optsum", lineterm="", n=0))
     assert not changed, (
@@ -205,7 +205,7 @@ def test_a_changed_signature_is_seen() -> None:
     assert "Keywords.min_length: int | None" in api.lines()
 
 
-def test_workflows_and_hooks_call_what_there_is() -> None:
+def test_workflows_and_hooks_call_existing_targets() -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     workflows = "".join(file.read_text(encoding="utf-8") for file in (ROOT / ".github" / "workflows").glob("*.yml"))
     called = set(re.findall(r"\bmake ([a-z-]+)", "\n".join(re.findall(r"run: (.*)", workflows))))

@@ -1,4 +1,4 @@
-"""The example plug-ins, announced as an installed package announces them, on the command line and in Python."""
+"""Test the example plug-ins, installed through entry points, on the command line and in Python."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if not PLUGINS.is_dir():
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Return an environment in which the package is installed: what pip leaves of it on the import path."""
+    """Return an environment in which the plug-ins are on the import path with the metadata that pip writes."""
     folder = tmp_path_factory.mktemp("site")
     project: dict[str, Any] = tomllib.loads((PLUGINS / "pyproject.toml").read_text("utf-8"))
     info = folder / "optsum_example_plugins-1.0.dist-info"
@@ -47,7 +47,7 @@ def run(environment: dict[str, str], *arguments: str) -> subprocess.CompletedPro
 
 
 def went_well(done: subprocess.CompletedProcess[str]) -> bool:
-    """Whether nothing was wrong; that kernels are compiled may be said."""
+    """Whether a command succeeded without any message but those about compiling kernels."""
     complaints = spoken(done.stderr)
     return (done.returncode, complaints) == (0, "")
 
@@ -64,12 +64,12 @@ def python(environment: dict[str, str], program: str) -> str:
     return done.stdout
 
 
-def test_they_are_short() -> None:
+def test_each_plug_in_is_short() -> None:
     for file in PLUGINS.glob("*.py"):
         assert len(file.read_text("utf-8").splitlines()) < 60
 
 
-def test_they_are_listed(installed: dict[str, str]) -> None:
+def test_plug_ins_are_listed(installed: dict[str, str]) -> None:
     for kind, name in (("metrics", "char"), ("formulations", "headlines")):
         shown = run(installed, "list", kind).stdout
         assert any(line.startswith(name) for line in shown.splitlines())
@@ -164,7 +164,7 @@ def test_a_backend_solves(installed: dict[str, str]) -> None:
 
 
 @pytest.mark.slow
-def test_the_suites_accept_them(installed: dict[str, str]) -> None:
+def test_the_conformance_suites_accept_the_plug_ins(installed: dict[str, str]) -> None:
     python(installed, "from optsum.testing import check_backend; check_backend('second-highs')")
     program = f"""
 import optsum

@@ -1,4 +1,4 @@
-"""The problems of examples/problems: their optima are those that other means find."""
+"""Compare the optima of the problems in examples/problems with values found by other means."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SMALLER = {"facility_location": {"sites": 14}}
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_the_optimum_is_the_one_that_is_known(name: str) -> None:
+def test_the_optimum_is_the_known_one(name: str) -> None:
     problem = ALL[name](**SMALLER.get(name, {}))
     result = optsum.solve(problem)
     assert result.status is optsum.Status.OPTIMAL
@@ -33,7 +33,7 @@ def test_the_optimum_is_the_one_that_is_known(name: str) -> None:
     assert result.objective == known.optimum(problem)
 
 
-def test_there_are_twenty_and_every_heuristic_is_held_against_them() -> None:
+def test_there_are_twenty_problems_and_two_are_compared() -> None:
     assert len(ALL) >= 20
     problems = [classic.knapsack(), classic.quadratic_knapsack()]
     table = optsum.compare(problems, ["greedy", "vns"])
@@ -44,8 +44,8 @@ def test_there_are_twenty_and_every_heuristic_is_held_against_them() -> None:
 
 @pytest.mark.parametrize("strategy", ["greedy", "greedy+ls", "vns", "genetic", "lead", "random"])
 @pytest.mark.parametrize("name", ["bin_packing", "graph_colouring"])
-def test_heuristics_begin_with_what_is_feasible_where_little_is_better(name: str, strategy: str) -> None:
-    """That is so even where nothing says how far a selection is from it."""
+def test_heuristics_reach_the_optimum_where_few_selections_are_feasible(name: str, strategy: str) -> None:
+    """Test heuristics on problems with few feasible selections and no measure of infeasibility."""
     problem = ALL[name]()
     found = optsum.search(problem, strategy)
     assert found.status is optsum.Status.FEASIBLE
@@ -87,6 +87,6 @@ def test_a_facility_serves_each_client_by_its_best(seed: int) -> None:
         ([[float("nan")]], {}),
     ],
 )
-def test_what_is_no_facility_is_refused(values: Any, more: Any) -> None:
+def test_impossible_facilities_are_refused(values: Any, more: Any) -> None:
     with pytest.raises(optsum.OptsumError):
         optsum.Coverage.facility(values, 1, **more)

@@ -1,4 +1,4 @@
-"""Side constraints on real topics: branch and bound, where rows are features, against HiGHS, which has true rows."""
+"""Compare branch and bound (rows as features) with HiGHS (true rows) on real topics with side constraints."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SIDES: dict[str, dict[str, Any]] = {
 
 
 def constrained(topic: Topic, given: dict[str, Any]) -> tuple[Topic, dict[str, Any]]:
-    """Return a topic with constraints on thirds of its sentences, and the other options."""
+    """Return the topic with constraints on thirds of its sentences, and the remaining options."""
     options, count = dict(given), len(topic.sentences)
     thirds = [list(range(part * count // 3, (part + 1) * count // 3)) for part in range(3)]
     own: dict[str, Any] = {}
@@ -38,7 +38,7 @@ def constrained(topic: Topic, given: dict[str, Any]) -> tuple[Topic, dict[str, A
 @pytest.mark.parametrize("sides", SIDES)
 @pytest.mark.parametrize(("name", "measure"), [("realsumm", "recall"), ("gum", "recall"), ("realsumm", "f1")])
 def test_both_have_the_same_optimum(shared_data: Path, name: str, measure: str, sides: str) -> None:
-    # Extracts of 80 words, each with seven kinds of constraints, by two metrics.
+    # Extracts of 80 words, with seven kinds of constraints and two metrics.
     every, most = (1, 2) if measure == "f1" else (5, None)
     feasible = 0
     for topic in islice(read_topics(shared_data / name / "topics.jsonl"), 0, most, every):

@@ -1,4 +1,4 @@
-"""A process that does all kinds of work, round after round, keeps no files, threads, processes or memory."""
+"""Check that a process that works round after round does not accumulate files, threads, processes or memory."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ SCRIPT = Path(__file__).parents[1] / "benchmarks" / "soak.py"
 @pytest.mark.skipif(
     not SCRIPT.exists() or not Path("/proc/self/fd").exists(), reason="needs the source tree, and /proc"
 )
-def test_what_goes_on_for_long_stays_as_it_was() -> None:
-    """Three rounds; an hour of it is for `benchmarks/soak.py` itself, which also has a slope."""
+def test_resources_stay_constant_over_three_rounds() -> None:
+    """Run three rounds; `benchmarks/soak.py` itself runs for an hour and estimates the slope."""
     command = [sys.executable, str(SCRIPT), "--minutes", "0", "--most", "1e9"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -1,4 +1,4 @@
-"""What one module says to another has a name and a type; keys of statistics and extras are for people who read rows."""
+"""Check that modules exchange values by fields and types, not by keys of `statistics` or `extra`, made for people."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def key_faults(path: str, source: str) -> list[str]:
-    """Return where statistics or extras are read by a key that the module does not write into them itself."""
+    """Return the reads of `statistics` or `extra` by a key that the module does not write itself."""
     nodes = list(ast.walk(tree_of(source)))
     written = {(holder, key) for node in nodes for holder, key, stored in _keys(node) if stored}
     return [
@@ -26,7 +26,7 @@ def key_faults(path: str, source: str) -> list[str]:
 
 
 def _keys(node: ast.AST) -> Iterator[tuple[str, str, bool]]:
-    """Yield what holds a key, the key, and whether it is written; local names are a function's own."""
+    """Yield the holder, the key, and whether it is written; plain variables are left out when they are read."""
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
         if _named(node.value) and not isinstance(node.ctx, ast.Load):
             yield ast.unparse(node.value), str(node.slice.value), True
@@ -45,9 +45,9 @@ def _named(value: ast.AST) -> bool:
     return (value.attr if isinstance(value, ast.Attribute) else getattr(value, "id", "")) in {"statistics", "extra"}
 
 
-def test_statistics_and_extras_are_no_contract() -> None:
+def test_no_module_reads_keys_that_another_writes() -> None:
     sources = all_sources()
-    # Their properties say what the key holds.
+    # The properties of these classes are the typed access to the keys.
     own = {f"optsum/{name}.py" for name in ("optima/optima", "contracts/result")}
     assert [fault for path, source in sources.items() if path not in own for fault in key_faults(path, source)] == []
     assert all(key_faults(path, sources[path]) for path in own)
@@ -67,5 +67,5 @@ def test_statistics_and_extras_are_no_contract() -> None:
         ("statistics['nodes'] = 1\nlong = 'nodes' in result.statistics", True),
     ],
 )
-def test_a_key_of_others_is_found(source: str, fault: bool) -> None:
+def test_a_read_of_another_module_s_key_is_found(source: str, fault: bool) -> None:
     assert bool(key_faults("a.py", source)) is fault

@@ -1,6 +1,6 @@
-"""The package rouge-score beside the presets ``google`` and ``google-stemmed``, on random texts over all of Unicode.
+"""Compare the presets ``google`` and ``google-stemmed`` with the package rouge-score on random Unicode texts.
 
-``python tests/support/against_rouge_score.py --texts 100000`` prints how many tokens and scores differ; needs
+``python tests/support/against_rouge_score.py --texts 100000`` prints how many tokens and scores differ; it needs
 ``pip install rouge-score``.
 """
 
@@ -21,7 +21,7 @@ from optsum.text.analyzer import Analyzer
 
 @cache
 def near_ascii() -> list[str]:
-    """Return the characters of which lower case or another form makes letters of ASCII."""
+    """Return the characters whose lower case or NFKD form contains an ASCII character."""
     return [
         chr(code)
         for code in range(0x80, 0x110000)
@@ -48,7 +48,7 @@ WORDS = [
 
 
 def random_text(rng: random.Random) -> str:
-    """Return a text of letters, words, and characters from anywhere, half surrogate pairs among them."""
+    """Return a random text of letters, words and arbitrary Unicode characters, including lone surrogates."""
     pieces = []
     for _ in range(rng.randrange(12)):
         kind = rng.random()
@@ -68,18 +68,18 @@ def random_text(rng: random.Random) -> str:
 
 
 def analyzer_of(preset: str) -> Analyzer:
-    """Return how a preset reads texts."""
+    """Return the analyzer of a preset."""
     options = PRESETS[preset].options
     return Analyzer(options["tokenizer"], options["stem"], options["stopwords"], options.get("stemmer", "rouge155"))
 
 
 def differences(texts: int, seed: int, tokenizers: dict[str, Any], scorers: dict[str, Any]) -> Iterator[str]:
-    """Yield what differs, one sentence each.
+    """Yield a sentence for each difference in tokens or scores.
 
     Parameters
     ----------
     tokenizers, scorers : dict
-        Of rouge-score, by preset.
+        The tokenizer and the scorer of rouge-score for each preset.
     """
     rng = random.Random(seed)  # noqa: S311
     before = "the cat"
@@ -108,7 +108,7 @@ def differences(texts: int, seed: int, tokenizers: dict[str, Any], scorers: dict
 
 
 def main() -> int:
-    """Print what differs."""
+    """Run the comparison from the command line and return the exit status."""
     from rouge_score.rouge_scorer import RougeScorer
     from rouge_score.tokenizers import DefaultTokenizer
 

@@ -1,4 +1,4 @@
-"""The public API as lines of text: `python tests/support/api.py` writes `tests/api.txt`, a test compares it."""
+"""Write the public API as lines of text: `python tests/support/api.py` makes `tests/api.txt`, which a test compares."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ TYPED = ("Keywords", "ScoreKeywords")
 
 
 def public_names() -> set[str]:
-    """Return the names that `optsum` offers, listed and for extensions."""
+    """Return the names that `optsum` exports, those of `optsum.plugins` included."""
     return {*optsum.__all__, *(name for name in dir(import_module("optsum.plugins")) if name != "Registry")}
 
 
 def lines() -> Iterator[str]:
-    """Yield a line for each public name, signature, attribute and keyword, in the order of the names."""
+    """Yield the lines of all public names with their signatures, attributes and keywords, sorted by name."""
     for name in sorted(public_names()):
         if name != "__version__":
             yield from described(f"optsum.{name}", getattr(optsum, name))
@@ -40,7 +40,7 @@ def lines() -> Iterator[str]:
     for name in RETURN:
         function = getattr(optsum, name)
         kind = inspect.unwrap(function).__globals__[_hint(inspect.signature(function).return_annotation)]
-        yield from (line for line in described(kind.__name__, kind) if "__init__" not in line)  # made by us alone
+        yield from (line for line in described(kind.__name__, kind) if "__init__" not in line)  # made by optsum alone
     keywords = import_module("optsum.options.keywords")
     for name in TYPED:
         for keyword, hint in sorted(_keywords(getattr(keywords, name)).items()):
@@ -48,7 +48,7 @@ def lines() -> Iterator[str]:
 
 
 def described(name: str, found: Any) -> Iterator[str]:
-    """Yield the lines of one name: a function's signature, a class with its members, a constant's type."""
+    """Yield the lines of one name: the signature of a function, the members of a class, or the type of a constant."""
     if isinstance(found, type):
         yield f"class {name}({', '.join(base.__name__ for base in found.__bases__)})"
         yield from (f"  {line}" for line in sorted(_members(found)))
@@ -59,7 +59,7 @@ def described(name: str, found: Any) -> Iterator[str]:
 
 
 def signature(function: Any) -> str:
-    """Return a signature in its source's words; only defaults that are plain literals are shown."""
+    """Return the signature as the source writes it; of defaults, only literals are shown."""
     shown, star = [], False
     plain = as_written(function)
     for one in plain.parameters.values():
@@ -74,7 +74,7 @@ def signature(function: Any) -> str:
 
 
 def as_written(function: Any) -> inspect.Signature:
-    """Return the signature in the source, where `help` shows another that has every option."""
+    """Return the signature in the source; `help` shows one in which ``**options`` is expanded."""
     shown = vars(function).pop("__signature__", None) if isinstance(function, types.FunctionType) else None
     try:
         return inspect.signature(function)
@@ -84,7 +84,7 @@ def as_written(function: Any) -> inspect.Signature:
 
 
 def _members(kind: type) -> Iterator[str]:
-    """Yield what a class of ours and those of ours that it derives from define."""
+    """Yield the lines of the members that a class and its base classes in optsum define."""
     if issubclass(kind, Enum):
         yield from (f"{member.name} = {member.value!r}" for member in kind)
         return
@@ -106,7 +106,7 @@ def _members(kind: type) -> Iterator[str]:
 
 
 def _member(name: str, member: Any) -> str | None:
-    if isinstance(member, property | cached_property):  # which of the two is no promise
+    if isinstance(member, property | cached_property):  # the API does not promise which of the two it is
         found = member.fget if isinstance(member, property) else member.func
         hint = getattr(found, "__annotations__", {}).get("return", "")
         return f"{name}: {_hint(hint)} (property)"
@@ -147,7 +147,7 @@ def _public(name: str) -> bool:
 
 
 def text() -> str:
-    """Return the file's text."""
+    """Return the contents of `tests/api.txt` for the sources as they are."""
     return HEAD + "".join(f"{line}\n" for line in lines())
 
 

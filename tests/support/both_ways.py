@@ -1,8 +1,8 @@
-"""Run as a program: what searches say whose kernels are plain Python, or are compiled, or become so on the way.
+"""Print the results of searches with interpreted kernels, compiled ones, or kernels that are compiled midway.
 
-``both_ways.py SECONDS '[["vns", {"max_length": 9}], ...]'`` prints a JSON list: for each strategy and its options all
-that a result says but for times, or None where the strategy does not serve them. Kernels are interpreted for so many
-seconds in all; nothing that is kept on disk is looked at before.
+``both_ways.py SECONDS '[["vns", {"max_length": 9}], ...]'`` prints a JSON list with an entry for each pair of strategy
+and options: the result without times, or None where the strategy does not serve the options. Kernels are interpreted
+for SECONDS in all, and no kernel is loaded from disk before that time is over.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TOPIC = topic(5, 10, words=16, longest=6, covered=6, alternative=2, references=(
 
 
 def timeless(value: Any) -> Any:
-    """Return a result without its times."""
+    """Return a JSON value without times."""
     if isinstance(value, dict):
         timed = ("seconds", "timing", "source")
         return {key: timeless(one) for key, one in value.items() if key not in timed and not key.endswith("_s")}
@@ -31,7 +31,7 @@ def timeless(value: Any) -> Any:
 
 
 def said(strategy: str, options: dict[str, Any]) -> Any:
-    """Return what a search and an enumeration say."""
+    """Return the result of a search and of an enumeration, or None where the strategy does not serve the options."""
     try:
         result = optsum.solve(TOPIC, strategy=strategy, **options)
     except UnsupportedError:

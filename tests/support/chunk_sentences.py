@@ -1,4 +1,4 @@
-"""Parsed sentences written on one line."""
+"""Make parsed sentences from one line of text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from optsum.chunks import Parse, Token
 
 
 def sentence(text: str) -> Parse:
-    """A parse from words ``form/UPOS/head/relation``, perhaps with ``/lemma/Feature=Value`` or ``/lemma/XPOS``."""
+    """Return a parse of words ``form/UPOS/head/relation``, some with ``/lemma/Feature=Value`` or ``/lemma/XPOS``."""
     tokens, at = [], 0
     words = [word.split("/") for word in text.split()]
     for form, upos, head, relation, *rest in words:

@@ -1,9 +1,9 @@
-"""Run as a program: which kernels a search calls that its warm-up has not, which should be none.
+"""Print the kernels that a search calls and its warm-up does not; there should be none.
 
-``cold_search.py '[["vns", {"max_length": 9}], ...]'`` prints a JSON list: for each strategy and its options the kernels
-that only the search called, and all that were called, each with the types of its arguments: with others it would be
-compiled or loaded once more. Each pair is tried in a copy of this process, in which all kernels are loaded and nothing
-counts as prepared: loading them for each pair would take most of the time.
+``cold_search.py '[["vns", {"max_length": 9}], ...]'`` prints a JSON list with an entry for each pair of strategy and
+options: the kernels that only the search called, and all that were called, each with the types of its arguments, since
+a kernel is compiled or loaded once for each combination of types. Each pair runs in a fork of this process, which has
+loaded all kernels but prepared nothing, because loading them for each pair would take most of the time.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ call = Kernel.__call__
 
 
 def noted(kernel: Kernel, *arguments: Any) -> Any:
-    """Note a call, and make it."""
-    kind = f"{kernel.__module__}.{kernel.__name__}", compute_fingerprint(arguments)  # as numba looks for compiled code
+    """Record a kernel call with the types of its arguments, and make it."""
+    kind = f"{kernel.__module__}.{kernel.__name__}", compute_fingerprint(arguments)  # numba's key of compiled code
     if kind not in called:
         called[kind] = f"{kind[0]}({typeof(arguments)})"
     return call(kernel, *arguments)
 
 
 def tried(topic: dict[str, Any], strategy: str, options: dict[str, Any]) -> tuple[list[str], list[str]]:
-    """Return the kernels that a search calls and its warm-up does not, and all that are called."""
+    """Return the kernels that a search calls and its warm-up does not, and all kernels that are called."""
     given = {"time_limit": 1.0, **options, "strategy": strategy}
     compiled._run.clear()
     one_problem._ready.clear()
@@ -55,13 +55,13 @@ def tried(topic: dict[str, Any], strategy: str, options: dict[str, Any]) -> tupl
 
 
 def apart(strategy: str, options: dict[str, Any]) -> tuple[list[str], list[str]]:
-    """Return the same of a process in which this topic is new."""
+    """Return the result of `tried` from a fork that has not prepared the topic."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         try:
             answer = json.dumps(tried(TOPIC, strategy, options))
-        except BaseException as error:  # noqa: BLE001 - whatever it is, the parent shows it
+        except BaseException as error:  # noqa: BLE001 - the parent shows any exception
             answer = json.dumps([[repr(error)], []])
         with os.fdopen(writing, "w") as pipe:
             pipe.write(answer)

@@ -1,4 +1,4 @@
-"""Random small topics with random chunk trees, and what is best in them by trying everything."""
+"""Make random small topics with random chunk trees, and find their best compressions by brute force."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ WORDS = ["the", "a", "sun", "Sun", "sea", "see", "seas", "well-known", "didn't",
 
 @dataclass(frozen=True)
 class Draw:
-    """A topic with the parses and trees of its sentences."""
+    """A topic with the parses and chunk trees of its sentences."""
 
     topic: Topic
     parses: tuple[Parse, ...]
     trees: tuple[nx.DiGraph, ...]
 
     def compressions(self, sentence: int) -> Iterator[tuple[int, ...]]:
-        """Yield the sets of chunks that may be kept of a sentence, by trying all."""
+        """Yield the sets of chunks of a sentence that may be kept, found by trying all subsets."""
         tree = self.trees[sentence]
         chunks = sorted(tree)
         for kept in product((False, True), repeat=len(chunks)):
@@ -41,7 +41,7 @@ class Draw:
                 yield tuple(chunk for chunk in chunks if held[chunk])
 
     def text(self, sentence: int, chunks: tuple[int, ...]) -> str:
-        """Return the pieces of a sentence that its counted tokens are made of, without those of other chunks."""
+        """Return the counted tokens of a sentence that lie in the given chunks, as text."""
         owner = {word: chunk for chunk, words in self.trees[sentence].nodes(data="tokens") for word in words}
         pieces = []
         for piece, start in Analyzer().spans(self.topic.sentences[sentence]):
@@ -51,7 +51,7 @@ class Draw:
         return " ".join(pieces)
 
     def words(self, sentence: int, chunks: tuple[int, ...]) -> int:
-        """Return how many blank-separated words begin in the chunks."""
+        """Return the number of blank-separated words that begin in the given chunks."""
         owner = {word: chunk for chunk, words in self.trees[sentence].nodes(data="tokens") for word in words}
         text = self.parses[sentence].text
         return sum(
@@ -61,7 +61,7 @@ class Draw:
         )
 
     def best(self, options: dict[str, Any], max_length: int) -> Fraction:
-        """Return the best value of all compressive summaries."""
+        """Return the best value of all compressions within the length."""
         choices = [list(self.compressions(number)) for number in range(len(self.parses))]
         best = best_of(
             (
@@ -73,12 +73,12 @@ class Draw:
                 [self.text(number, chunks) for number, chunks in enumerate(chosen) if chunks], self.topic, options
             ),
         ).best
-        assert best is not None  # nothing at all fits
+        assert best is not None  # the empty summary always fits
         return best
 
 
 def text_value(summary: Any, topic: Topic, options: dict[str, Any]) -> Fraction:
-    """Return the objective of a text, from the text alone, by the independent scorer."""
+    """Return the objective of a text, computed by `rouge`."""
     scores = [
         rouge(
             summary,
@@ -98,7 +98,7 @@ def text_value(summary: Any, topic: Topic, options: dict[str, Any]) -> Fraction:
 
 
 def draw(rng: np.random.Generator, *, strict: bool, sentences: int = 2, words: int = 8) -> Draw:
-    """Return a random topic: chunks are often torn apart, and many n-grams of the references need that."""
+    """Return a random topic with many discontinuous chunks, and with references whose n-grams need compressions."""
     parses, trees = [], []
     for _ in range(int(rng.integers(1, sentences + 1))):
         count = int(rng.integers(1, words + 1))
@@ -108,7 +108,7 @@ def draw(rng: np.random.Generator, *, strict: bool, sentences: int = 2, words: i
             if place and rng.random() < 0.85:
                 text += " "
             elif place:
-                text += "-"  # belongs to the word before it
+                text += "-"  # the length counts it with the word before
             tokens.append(Token(form, form, "X", start=len(text), end=len(text) + len(form), head=place - 1))
             text += form
         parses.append(Parse(tuple(tokens), text))
@@ -135,7 +135,7 @@ def _tree(rng: np.random.Generator, words: int, *, strict: bool) -> nx.DiGraph:
 
 
 def _reference(rng: np.random.Generator, source: Draw) -> list[str]:
-    """Return compressions of the sentences, or some words of them, and now and then a stranger."""
+    """Return sentences of words from random compressions and random others, and perhaps one of unknown words."""
     words = []
     for number, parse in enumerate(source.parses):
         choices = list(source.compressions(number))

@@ -1,4 +1,4 @@
-"""Small random covers, and what brute force finds of them."""
+"""Make random small covers, and find their minimum covers by brute force."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Clauses = list[list[tuple[int, ...]]]
 
 
 class CoverStrategy(Strategy):
-    """`solve_cover` by itself, as a strategy."""
+    """Call `solve_cover` directly, without the steps of branch and bound around it."""
 
     name = "cover search"
     about = "for this test"
@@ -26,7 +26,7 @@ class CoverStrategy(Strategy):
 
 
 def cover_of(clauses: Clauses, lengths: Sequence[int]) -> Coverage:
-    """The normal form of clauses, written down independently of the formulation."""
+    """Return the normal form of clauses, made without the cover formulation."""
     occurrences: list[dict[int, int]] = [{} for _ in lengths]
     joints = []
     for feature, clause in enumerate(clauses):
@@ -41,7 +41,7 @@ def cover_of(clauses: Clauses, lengths: Sequence[int]) -> Coverage:
 def random_clauses(
     rng: random.Random, *, units: int, clauses: int, alternatives: int = 4, sentences: int = 4
 ) -> Clauses:
-    """Each clause with up to `alternatives`, each of up to `sentences` units, overlapping as they will."""
+    """Return clauses with up to `alternatives` alternatives of up to `sentences` units each; they may overlap."""
     made: Clauses = []
     for _ in range(clauses):
         sets = {
@@ -53,13 +53,13 @@ def random_clauses(
 
 
 def random_lengths(rng: random.Random, units: int) -> list[int]:
-    """All one; or any; or any, with units that have no length."""
+    """Return lengths that are all 1, all at least 1, or possibly 0, at random."""
     least = rng.choice([None, 1, 0])
     return [1 if least is None else rng.randint(least, 5) for _ in range(units)]
 
 
 def brute_force(clauses: Clauses, lengths: Sequence[int]) -> tuple[int, list[tuple[int, ...]]]:
-    """The minimum length of a cover, and all covers that have it."""
+    """Return the minimum length of a cover, and all covers of that length."""
     truth = least_cover(clauses, dict(enumerate(lengths)))
     assert truth.best is not None
     return int(truth.best), sorted(truth.optima)

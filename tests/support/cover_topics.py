@@ -1,4 +1,4 @@
-"""Topics with covers that several tests use, and means of what a study found of them."""
+"""Define topics with covers that several tests use, and compute means of a study's rows."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ AIBO: dict[str, Any] = {
 
 
 def mean(study: Any, system: str, condition: str, measure: str) -> float | None:
-    """Return the mean of a field of rows over the topics of a condition; None if no row of the system has it."""
+    """Return the mean of a measure of a system's rows under a condition; None if no row has the measure."""
     rows = [row for row in study.of("score") if (row["system"], row.get("condition") or "") == (system, condition)]
     known = [row[measure] for row in rows if row.get(measure) is not None]
     return fmean(known) if known else None

@@ -1,9 +1,9 @@
-"""Damages caches of kernels and stores of runs in many ways, and counts what was healed.
+"""Damage caches of kernels and stores of runs in many ways, and count the damages that optsum recovers from.
 
     python tests/support/damage.py [caches] [stores]
 
-A cache is healed if the next process answers rightly, with one warning at most, and the one after it without any. A
-store is healed if `status` says that it is damaged, and `--resume` gives the rows of a run that was never damaged.
+A cache has recovered if the next process gives the right answer with one warning at most, and the one after it gives no
+warning. A store has recovered if `status` reports the damage, and `--resume` gives the rows of an undamaged run.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ for folder, log in json.loads(sys.argv[1]):
 
 
 def of_bytes(change: Callable[[bytes], bytes]) -> Damage:
-    """Return what changes the bytes of a file."""
+    """Return a damage that replaces the bytes of a file."""
 
     def damage(file: Path) -> None:
         file.write_bytes(change(file.read_bytes()))
@@ -65,7 +65,7 @@ def of_bytes(change: Callable[[bytes], bytes]) -> Damage:
 
 
 def flipped(at: float) -> Damage:
-    """Return what flips a bit of the byte at a share of the file."""
+    """Return a damage that flips a bit at the given share of a file."""
 
     def change(held: bytes) -> bytes:
         place = min(len(held) - 1, int(at * len(held)))
@@ -75,7 +75,7 @@ def flipped(at: float) -> Damage:
 
 
 def cut(at: float) -> Damage:
-    """Return what cuts a file off at a share of it."""
+    """Return a damage that truncates a file at the given share of its size."""
     return of_bytes(lambda held: held[: int(at * len(held))])
 
 
@@ -105,7 +105,7 @@ FILES: dict[str, Damage] = {
 
 
 def run_kernel(kept: Path | str, program: str = KERNEL, *words: str) -> subprocess.CompletedProcess[str]:
-    """Have a process call a kernel that is kept in a folder."""
+    """Run a process that calls a kernel from the cache in a folder."""
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(kept), "OPTSUM_PATIENCE": "0"}
     return subprocess.run(
         [sys.executable, "-c", program, *words],
@@ -118,7 +118,7 @@ def run_kernel(kept: Path | str, program: str = KERNEL, *words: str) -> subproce
 
 
 def run_kernels(folders: list[Path]) -> list[subprocess.CompletedProcess[str]]:
-    """Have a process for each folder call the kernel that is kept there; what takes longest was imported before it."""
+    """Call the kernel of each folder's cache in a fork, so that slow imports are made once."""
     logs = [folder.with_suffix(".log") for folder in folders]
     given = json.dumps([[str(folder), str(log)] for folder, log in zip(folders, logs, strict=True)])
     done = run_kernel("", _EACH, given)
@@ -132,7 +132,7 @@ def run_kernels(folders: list[Path]) -> list[subprocess.CompletedProcess[str]]:
 def damaged_caches(
     names: list[str] | None = None, kinds: tuple[str, ...] = ("nbi", "nbc")
 ) -> Iterator[tuple[str, str]]:
-    """Yield each damage of a cache, and what went wrong; nothing if it was healed."""
+    """Yield a description of each damage of a cache, and the failure; an empty text if the cache has recovered."""
     with TemporaryDirectory() as place:
         whole = Path(place) / "whole"
         first = run_kernel(whole)
@@ -149,7 +149,7 @@ def damaged_caches(
 
 
 def _copied(source: str, target: str) -> str:
-    """Copy a file with its times, or link it where that is the same."""
+    """Copy the bytes of a file only: the copy has times of its own."""
     held = Path(source).read_bytes()
     Path(target).write_bytes(held)
     return target
@@ -162,7 +162,7 @@ def _wrong(done: subprocess.CompletedProcess[str], warnings: int) -> str:
     return f"said {len(said)} lines: {said[:3]}" if len(said) > warnings else ""
 
 
-# Stores.
+# --- stores -------------------------------------------------------------------------------------------------------
 
 TOPIC = {"documents": [["a b", "b c", "a c d", "d"]], "references": [["a b c"], ["c d"]]}
 
@@ -176,7 +176,7 @@ def _statement(text: str) -> Damage:
 
 
 def _page(number: int, change: Callable[[bytes], bytes]) -> Damage:
-    """Return what changes one page, of 4096 bytes; from the last one on for negative numbers."""
+    """Return a damage that changes one page of 4096 bytes; negative numbers count from the end of the file."""
 
     def damage(file: Path) -> None:
         held = file.read_bytes()
@@ -236,7 +236,7 @@ STORES: dict[str, Damage] = {
 
 
 def damaged_stores(names: list[str] | None = None) -> Iterator[tuple[str, str]]:
-    """Yield each damage of a store, and what went wrong; nothing if it was healed."""
+    """Yield a description of each damage of a store, and the failure; an empty text if the store has recovered."""
     import optsum
 
     with TemporaryDirectory() as place:
@@ -277,7 +277,7 @@ def _wrong_store(given: dict[str, object], folder: Path, merged: Path, wanted: l
 
 
 def main(what: list[str]) -> None:
-    """Print what was tried, and what was healed."""
+    """Print each damage with its outcome, and the counts."""
     for name, tried in {"caches": damaged_caches, "stores": damaged_stores}.items():
         if what and name not in what:
             continue

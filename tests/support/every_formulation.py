@@ -1,4 +1,4 @@
-"""One topic that every formulation serves, and the objectives that are asked of it: what kernels are tried on."""
+"""Define a topic that every formulation serves, and objectives for it, on which all kernels are tried."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _ALL_OF = {"recall", "joined"}
 
 
 def strategies_for(objective: str) -> list[str]:
-    """Return the strategies to try on an objective; of two joined by +, which are tried themselves, on two only."""
+    """Return the strategies to try; chains such as ``greedy+vns`` only on the objectives in `_ALL_OF`."""
     names = STRATEGIES.names()
     return [name for name in names if objective in _ALL_OF or "+" not in name or not set(name.split("+")) <= {*names}]
 
@@ -40,7 +40,7 @@ def strategies_for(objective: str) -> list[str]:
 def topic(
     seed: int, sentences: int, *, words: int, longest: int, covered: int, alternative: int, references: tuple[int, int]
 ) -> dict[str, Any]:
-    """Return a topic that no bound settles at once; references are so many, of so many words."""
+    """Return a random topic that bounds alone do not solve; `references` gives their number and their words."""
     rng = np.random.default_rng(seed)
     known = [f"w{number}" for number in range(words)]
     texts = [" ".join(rng.choice(known, 3 + number % (longest - 2)).tolist()) for number in range(sentences)]

@@ -1,4 +1,4 @@
-"""Programs that pretend to be CBC or GLPK: they lie, hang, crash and babble."""
+"""Write programs that pretend to be CBC or GLPK and give false answers, hang, crash, or print garbage."""
 
 from __future__ import annotations
 
@@ -63,19 +63,19 @@ def answer(objective, value):
 
 
 def fake_cbc(folder: Path, does: str) -> None:
-    """Write a program cbc that answers for its version, and solves by the statements `does`.
+    """Write a program cbc that answers to ``-v``, and solves by the statements `does`.
 
-    They have ``units`` (the names of binary columns), ``answer(values, objective)``, ``answer_all()`` (right where all
-    units fit, as in warming up) and ``hang()``.
+    The statements can use ``units`` (the names of the binary columns), ``answer(values, objective)``, ``answer_all()``
+    (all units, which is right in the warm-up) and ``hang()``.
     """
     _write(folder / "cbc", _HEAD.format(python=sys.executable) + _CBC + does)
 
 
 def fake_glpsol(folder: Path, does: str) -> None:
-    """Write a program glpsol that answers for its version, and solves by the statements `does`.
+    """Write a program glpsol that answers to ``--version``, and solves by the statements `does`.
 
-    They have ``answer(objective, value)``, which has the true GLPK solve and changes its answer (`value` gets the true
-    value of each column), and ``hang()``.
+    The statements can use ``answer(objective, value)``, which runs the real GLPK and replaces its objective and values
+    (`value` is a function of the true value of each column), and ``hang()``.
     """
     real = shutil.which("glpsol")
     if real is None and "answer(" in does:
@@ -92,7 +92,7 @@ PROGRAMS = ("cbc", "glpsol")
 
 
 def first_on_path(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    """Let programs in a folder be found before all others, by Pyomo too; no limit pays for loading that."""
+    """Put a folder first on the PATH, for Pyomo too; import Pyomo now, so that no time limit pays for its import."""
     import pyomo.environ  # noqa: F401
 
     monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
@@ -100,7 +100,7 @@ def first_on_path(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
 
 
 def forget_programs() -> None:
-    """Let Pyomo look for programs again: it remembers where it found them, which another test would be given then."""
+    """Make Pyomo search the PATH again, because it remembers the programs that it has found."""
     from pyomo.common import Executable
 
     for name in PROGRAMS:

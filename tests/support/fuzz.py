@@ -1,7 +1,7 @@
-"""Random topics and options, every strategy, against the truth found from the text alone (`plain_oracle`).
+"""Compare every strategy on random topics and options with the optimum found from the text alone (`plain_oracle`).
 
-``python tests/support/fuzz.py --runs 10000 --first 1000000`` goes on until it has asked for so many answers, with seeds
-that the tests do not use; it prints what it found wrong, and ends with status 1 if anything was.
+``python tests/support/fuzz.py --runs 10000 --first 1000000`` runs until it has compared 10,000 answers, with seeds that
+the tests do not use. It prints each wrong answer, and exits with status 1 if there is any.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ SCORED = ("rouge-1", "rouge-2", "rouge-3", "rouge-su0", "rouge-su1", "rouge-su4"
 
 @cache
 def backends() -> tuple[str, ...]:
-    """Return the solvers that are here, beside the one that is always asked."""
+    """Return the usable backends other than HiGHS."""
     return tuple(
         name for name in optsum.BACKENDS.names()
         if name != "highs" and optsum.BACKENDS.create(name, {}).available().usable
@@ -58,22 +58,22 @@ def backends() -> tuple[str, ...]:
 
 
 class Fuzz:
-    """One case after another; `answers` counts what was asked of the package.
+    """Run random cases; `answers` counts the answers of the package by strategy or backend.
 
     Parameters
     ----------
     folder : Path
-        Where files of stop words are written.
+        The folder in which files of stop words are written.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.answers: Counter[str] = Counter()
 
-    # Cases: a seed is a topic with options.
+    # Cases: each makes a topic and options from a seed.
 
     def extract(self, seed: int, *, sides: bool = False) -> None:
-        """Whole sentences, with side constraints or without."""
+        """Check extracts of whole sentences, with side constraints or without."""
         rng = random.Random(seed)  # noqa: S311
         tokens = not sides and rng.random() < 0.15
         topic = extract_topic(rng, tokens=tokens)
@@ -91,7 +91,7 @@ class Fuzz:
                 self.orders(topic, options, truth)
 
     def compression(self, seed: int, *, sides: bool = False) -> None:
-        """Parsed sentences that may be trimmed."""
+        """Check compressions of parsed sentences."""
         rng = random.Random(seed)  # noqa: S311
         topic, trimmed, profile = compressive_topic(rng)
         options = compressive_options(rng, topic, profile)
@@ -110,7 +110,7 @@ class Fuzz:
                     assert exact_of(wider) >= truth.best
 
     def cover(self, seed: int) -> None:
-        """The fewest sentences from which an abstract can be made."""
+        """Check the fewest, or shortest, sentences that support an abstract."""
         rng = random.Random(seed)  # noqa: S311
         topic, options = cover_topic(rng)
         sentences = topic["documents"][0]
@@ -134,7 +134,7 @@ class Fuzz:
                     assert set(optima) == truth.optima, (strategy, near)
 
     def score(self, seed: int) -> None:
-        """The official scores of some sentences, by each measure."""
+        """Check the scores of some sentences by each measure."""
         rng = random.Random(seed)  # noqa: S311
         topic = extract_topic(rng, tokens=False)
         sentences = [sentence for document in topic["documents"] for sentence in document]
@@ -151,7 +151,7 @@ class Fuzz:
             texts = [tokens_of(one, options) for one in chosen]
             references = [[tokens_of(one, options) for one in reference] for reference in topic["references"]]
             measures = ("recall",) if "model_units" in options else ("recall", "precision", "f1")
-            for measure in measures:  # the precision of units that are clipped one by one is that of no definition here
+            for measure in measures:  # the precision of model units is not defined
                 self.answers["score"] += 1
                 asked = {**options, "metric": metric, "measure": measure, "references": mode}
                 score = optsum.rouge(
@@ -165,10 +165,10 @@ class Fuzz:
                 )
                 assert score.exact(measure) == value_of(texts, references, asked), measure
 
-    # Questions.
+    # Questions to the package, and checks of its answers.
 
     def given(self, options: dict[str, Any]) -> dict[str, Any]:
-        """Return the options as the package takes them."""
+        """Return the options as the package takes them, with the stop words in a file."""
         options = dict(options)
         if dropped := options.pop("dropped", None):
             path = self.folder / "stopwords.txt"
@@ -177,7 +177,7 @@ class Fuzz:
         return options
 
     def solved(self, topic: dict[str, Any], options: dict[str, Any], strategy: str) -> optsum.Result | None:
-        """Return the answer of a strategy, None where it does not serve the objective."""
+        """Return the result of a strategy, or None where it does not serve the objective."""
         own = HEURISTIC.get(strategy, ())
         try:
             result = optsum.solve(topic, **options, strategy=strategy, strategy_options=own, seed=3)
@@ -187,7 +187,7 @@ class Fuzz:
         return result
 
     def enumerated(self, topic: dict[str, Any], options: dict[str, Any], strategy: str) -> optsum.Oracles | None:
-        """Return all optima, None where the strategy does not serve the objective."""
+        """Return all optima, or None where the strategy does not serve the objective."""
         try:
             optima = optsum.enumerate_optima(topic, **options, strategy=strategy)
         except optsum.UnsupportedError:
@@ -201,7 +201,7 @@ class Fuzz:
     def strategies(
         self, rng: random.Random, topic: dict[str, Any], options: dict[str, Any], plain: Plain, heuristics: int
     ) -> Truth:
-        """Hold every exact strategy and some heuristics against the truth."""
+        """Compare every exact strategy and some heuristics with the optimum of brute force, and return that."""
         truth = plain.truth()
         for strategy in EXACT:
             result = self.solved(topic, options, strategy)
@@ -221,21 +221,21 @@ class Fuzz:
     def by_another_solver(
         self, rng: random.Random, topic: dict[str, Any], options: dict[str, Any], check: Callable[[optsum.Result], None]
     ) -> None:
-        """Now and then ask another MILP solver than HiGHS; one that lacks something for this objective is left out."""
+        """In a fifth of the cases, ask a backend other than HiGHS; an objective that it does not serve is skipped."""
         if rng.random() < 0.2 and backends():
             try:
                 result = self.solved(topic, {**options, "backend": rng.choice(backends())}, "milp")
             except optsum.BackendError as error:
-                if "cbc crashed" in str(error):  # 2.10.8 does, where its presolve is off
+                if "cbc crashed" in str(error):  # CBC 2.10.8 crashes with presolve off
                     return
                 raise
             if result is not None and not (result.solver_failed and "cbc crashed" in str(result.detail)):
                 check(result)
 
     def enumeration(self, topic: dict[str, Any], options: dict[str, Any], plain: Plain, truth: Truth) -> None:
-        """All optima are found: of the sentences that take part, every set that reaches the best value."""
+        """Check that the optima are all sets of participating sentences that reach the best value."""
         if truth.best is None or truth.best == 0 or options.get("boundaries") == "joined":
-            return  # with the value 0 and across sentence ends, which sentences take part is the package's choice
+            return  # the package may choose the sentences that take part if 0 is best or n-grams cross their ends
         units = plain.units()
         wanted = {chosen for chosen in truth.optima if units.issuperset(chosen)}
         for strategy in ("exhaustive", "branch-and-bound"):
@@ -244,9 +244,9 @@ class Fuzz:
                 assert optima is None or set(optima) == wanted, (strategy, near)
 
     def near_enumeration(self, topic: dict[str, Any], options: dict[str, Any], plain: Plain, truth: Truth) -> None:
-        """All optima of compressions: which chunks take part is the package's choice, but no optimum is made up.
+        """Check the optima of compressions, whose participating chunks the package may choose.
 
-        Every way finds the same, each is one, and each optimum holds one of them.
+        All ways to enumerate find the same sets; each of these is optimal, and each optimum contains one of them.
         """
         if truth.best is None or truth.best == 0:
             return
@@ -263,7 +263,7 @@ class Fuzz:
         assert found <= truth.optima
 
     def orders(self, topic: dict[str, Any], options: dict[str, Any], truth: Truth) -> None:
-        """More room is never worse; recall across sentence ends is at least that within sentences."""
+        """Check that a larger length is never worse, and that n-grams across sentence ends never lower recall."""
         if truth.best is None:
             return
         if options.get("max_length") is not None:
@@ -277,7 +277,7 @@ class Fuzz:
             assert exact_of(joined) >= truth.best
 
     def whole_sentences(self, topic: dict[str, Any], options: dict[str, Any], truth: Truth) -> None:
-        """A compression is worth at least as much as the best extract."""
+        """Check that the best compression is at least as good as the best extract."""
         extract = {name: value for name, value in options.items() if name not in {"formulation", "chunk_profile"}}
         result = self.solved(topic, extract, "exhaustive")
         assert result is not None
@@ -287,7 +287,7 @@ class Fuzz:
 
 
 class Told:
-    """Adds the case to an error, so that it can be repeated."""
+    """Add the case to an exception, so that it can be repeated."""
 
     def __init__(self, *case: Any) -> None:
         self.case = case
@@ -307,7 +307,7 @@ def exact_of(result: optsum.Result) -> Fraction:
 
 
 def check_exact(result: optsum.Result, plain: Plain, truth: Truth) -> None:
-    """An exact strategy proves the best value, or that nothing is feasible."""
+    """Check that an exact strategy has proven the best value, or that nothing is feasible."""
     asked = (result.strategy, result.backend, result.detail)
     if truth.best is None:
         assert result.status == "infeasible", asked
@@ -320,7 +320,7 @@ def check_exact(result: optsum.Result, plain: Plain, truth: Truth) -> None:
 
 
 def check_text(result: optsum.Result, plain: Plain) -> None:
-    """Whole sentences are what is shown, and as long as is said."""
+    """Check that the summary consists of the selected sentences and has the stated length."""
     if not plain.trimmed and result.summary is not None:
         texts = [plain.sentences[number] for number in result.selection or ()]
         assert result.length == sum(length_of(text, plain.unit) for text in texts), result.strategy
@@ -328,7 +328,7 @@ def check_text(result: optsum.Result, plain: Plain) -> None:
 
 
 def check_heuristic(result: optsum.Result, plain: Plain, truth: Truth) -> None:
-    """What need not be best fits and is worth what is said, at most the best; its bound is not below the best."""
+    """Check a heuristic: its selection is feasible and has the stated value, and its bound is not below the optimum."""
     if truth.best is None:
         assert result.selection is None, result.strategy
         return
@@ -347,7 +347,7 @@ def check_heuristic(result: optsum.Result, plain: Plain, truth: Truth) -> None:
 def check_cover(
     result: optsum.Result, topic: dict[str, Any], weight: dict[int, int], truth: Truth, *, proven: bool
 ) -> None:
-    """A cover covers, and is worth what is said; a bound is not above the least."""
+    """Check that a cover covers everything and has the stated length, and that no bound is above the minimum."""
     assert truth.best is not None
     if result.bound_exact is not None:
         assert Fraction(result.bound_exact) <= truth.best, result.strategy
@@ -365,7 +365,7 @@ def check_cover(
 
 
 def cases(fuzz: Fuzz) -> Sequence[Callable[[int], None]]:
-    """Return one way after another to use a seed."""
+    """Return the kinds of cases, each a function of a seed."""
     return (
         fuzz.extract, fuzz.compression, fuzz.cover, fuzz.score,
         lambda seed: fuzz.extract(seed, sides=True), lambda seed: fuzz.compression(seed, sides=True),
@@ -373,22 +373,22 @@ def cases(fuzz: Fuzz) -> Sequence[Callable[[int], None]]:
 
 
 def main(arguments: Iterable[str] | None = None) -> int:
-    """Ask until there are enough answers."""
+    """Run cases until there are enough answers."""
     parser = argparse.ArgumentParser(description="Random topics against brute force.")
     parser.add_argument("--runs", type=int, default=10_000, help="answers")
     parser.add_argument("--first", type=int, default=1_000_000, help="the first seed")
     asked = parser.parse_args(None if arguments is None else list(arguments))
     failed = 0
-    warm._made_ready = lambda *_: 0.0  # options differ from case to case: the tiny topic of each would be half the work
+    warm._made_ready = lambda *_: 0.0  # options differ in each case: warming up for each of them would double the work
     with tempfile.TemporaryDirectory() as folder:
         fuzz = Fuzz(Path(folder))
         ways, seed = cases(fuzz), asked.first
-        with contextlib.suppress(KeyboardInterrupt):  # what was asked until then is told
+        with contextlib.suppress(KeyboardInterrupt):  # Ctrl-C prints the counts so far
             while fuzz.answers.total() < asked.runs:
                 for way in ways:
                     try:
                         way(seed)
-                    except Exception as error:  # noqa: BLE001 - whatever it is, the next case is tried
+                    except Exception as error:  # noqa: BLE001 - any failure is counted, and the next case is tried
                         failed += 1
                         print(
                             f"{type(error).__name__}: {error}", *getattr(error, "__notes__", ()), sep="\n", flush=True

@@ -1,8 +1,8 @@
-"""Give solvers odd values of their own options, and hold what comes of it against branch and bound.
+"""Give solvers unusual values of their own options, and compare their results with those of branch and bound.
 
-As a program it prints a line for each option of each solver, as soon as all of its tries are made, and then one for
-each kind of options: how often they were tried and refused, and how often a row was `optimal` that is not, had a bound
-that the optimum passes, or lost a valid selection that the solver had or greedy search finds::
+As a program it prints a line for each option of each solver as soon as all of its tries are made, and then a line for
+each kind of options: how many tries were right or refused, and how many rows were falsely `optimal`, had a bound that
+the optimum passes, or lost a valid selection that the solver or greedy search had found::
 
     python tests/support/fuzz_options.py [--instances 50] [--each 2] [--only REGEX] BACKEND ...
 """
@@ -66,14 +66,14 @@ KINDS = {
 
 
 def kind_of(name: str) -> str:
-    """Return what an option does, as far as its name says."""
+    """Return the kind of an option, guessed from its name."""
     word = name.lower().partition("/")[0]
     return next((kind for kind, words in KINDS.items() if re.search(words, word)), "others")
 
 
 @lru_cache(maxsize=128)
 def instance(number: int) -> Problem:
-    """Return one of the instances: covers, windows, recall, large numbers, ratios, sums of them, linear programs."""
+    """Return instance `number`: a cover, window, recall, ratio, sum, linear program, or one with large numbers."""
     rng, odd = np.random.default_rng(number), number % 20 >= 10
     match number % 10:
         case 3 | 6:
@@ -97,10 +97,10 @@ def instance(number: int) -> Problem:
     match number % 10:
         case 1:
             given["min_length"] = most - 6
-        case 2 if odd:  # many values are next to one another
+        case 2 if odd:  # optimal values lie close together
             gains = [gain + 10**10 for gain in gains]
             given["constants"] = (0, 10**10 * features)
-        case 2:  # the mean over references of these lengths
+        case 2:  # a mean over references of these lengths
             sizes = [101, 113, 127, 131, 139, 149]
             gains = [sum(prod(sizes) // rng.choice(sizes, gain).astype(object)) for gain in gains]
             given["constants"] = (0, len(sizes) * prod(sizes))
@@ -127,9 +127,9 @@ def _program(
 
 
 def linear_program(rng: np.random.Generator, odd: bool) -> Problem:
-    """Return a program with equality rows and negative coefficients, which something keeps.
+    """Return a feasible program with equality rows and negative coefficients.
 
-    Those that are maximized have columns beside the units that share rows.
+    In programs that are maximized, the columns beside the units share rows.
     """
     units, others = 10, 4
     upper = [1] * units + [6] * others
@@ -147,7 +147,7 @@ def linear_program(rng: np.random.Generator, odd: bool) -> Problem:
 
 
 def distances(rng: np.random.Generator, odd: bool) -> Problem:
-    """Return a p-median: two of six places, so that the others are near them; distances of 14 digits, or nearly one."""
+    """Return a p-median of two of six places, with distances of 14 digits or ones that are nearly equal."""
     places, each = rng.integers(0, 50, (6, 2)), range(6)
     far = np.sqrt(((places[:, None] - places[None]) ** 2).sum(-1))
     if odd:
@@ -166,7 +166,7 @@ def distances(rng: np.random.Generator, odd: bool) -> Problem:
 
 @lru_cache(maxsize=128)
 def truth(number: int) -> Any:
-    """Return the optimum of an instance; None if nothing is feasible."""
+    """Return the optimum of an instance, or None if nothing is feasible."""
     found = search(instance(number), "branch-and-bound")
     assert found.status in {Status.OPTIMAL, Status.INFEASIBLE}
     return found.key
@@ -174,12 +174,12 @@ def truth(number: int) -> Any:
 
 @dataclass(frozen=True)
 class Watched(Milp):
-    """The strategy `milp`, which remembers what its solver answered."""
+    """The strategy `milp`, recording the answers of its solver."""
 
     answers: tuple[list[RawOutcome], ...] = ()
 
     def solver(self) -> Backend:
-        """Return the solver, listened to."""
+        """Return the solver, with a `solve` that records its answers."""
         made, answers = super().solver(), self.answers[0]
         solve = made.solve
 
@@ -192,7 +192,7 @@ class Watched(Milp):
 
 
 def try_one(backend: str, options: Mapping[str, Value], number: int) -> str:
-    """Return what comes of options on an instance: "right", "refused", "false", "beyond" or "lost", and why."""
+    """Return the outcome of options on an instance: "right", "refused", "false", "beyond" or "lost", and why."""
     problem, best, answers = instance(number), truth(number), []
     strategy = Watched(backend=backend, backend_options=tuple(options.items()), answers=(answers,))
     try:
@@ -218,7 +218,7 @@ def try_one(backend: str, options: Mapping[str, Value], number: int) -> str:
 
 
 def options_of(backend: str) -> dict[str, tuple[Value, Value]]:
-    """Return all options that a solver documents, with two odd values each."""
+    """Return the options that a solver documents, each with two unusual values."""
     found = dict(LISTS[backend.removeprefix("pyomo:")]())
     return {name: values for name, values in found.items() if not WRITES.fullmatch(name)}
 
@@ -338,7 +338,7 @@ LISTS: dict[str, Any] = {
 
 
 def tasks(backend: str, *, instances: int, each: int, only: str = "") -> Iterator[tuple[str, Value, int]]:
-    """Yield options, values and instances; each value is tried on some instances, and all of those have their turn."""
+    """Yield options, values and numbers of instances: each value on `each` instances, taken in turn."""
     turn = 0
     for name, values in options_of(backend).items():
         for value in dict.fromkeys(values):
@@ -348,7 +348,7 @@ def tasks(backend: str, *, instances: int, each: int, only: str = "") -> Iterato
 
 
 def _work() -> None:
-    """Answer requests, a line of JSON each, in a folder where solvers may write."""
+    """Answer requests, one line of JSON each, in a temporary folder to which solvers may write."""
     os.chdir(tempfile.mkdtemp())
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -358,7 +358,7 @@ def _work() -> None:
 
 
 class _Worker:
-    """A process that may crash."""
+    """A process that tries options, and is started again after a crash."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[str] | None = None
@@ -391,7 +391,7 @@ class _Worker:
 def rows(
     backend: str, *, instances: int = 50, each: int = 2, only: str = "", shown: Iterable[str] = ()
 ) -> Iterator[tuple[str, Counter[str]]]:
-    """Yield how often each option came to what."""
+    """Yield the options with the counts of their outcomes."""
     worker = _Worker()
     bad = {"false", "beyond", "lost", "crashed", "no answer", *shown}
     asked = tasks(backend, instances=instances, each=each, only=only)
@@ -414,12 +414,12 @@ OUTCOMES = (*RIGHT, "refused", "failed", "false", "beyond", "lost", "crashed", "
 
 
 def said(counts: Counter[str]) -> str:
-    """Return counts as a line has them."""
+    """Return counts as one line of text."""
     return ", ".join(f"{kind} {counts[kind]}" for kind in OUTCOMES if counts[kind])
 
 
 def main() -> None:
-    """Print the matrix."""
+    """Run the tries from the command line and print the counts."""
     parser = argparse.ArgumentParser(description=__doc__)
     every = [*LISTS, *(f"pyomo:{name}" for name in LISTS if name != "cp-sat")]
     parser.add_argument("backends", nargs="*", default=every)

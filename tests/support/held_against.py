@@ -1,4 +1,4 @@
-"""Answers held against what trying all selections says, and strategies that prove nothing against greedy search too."""
+"""Check strategies and searches against brute force, and heuristics against greedy search as well."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Searched: TypeAlias = Callable[[CoverageProblem, int], Result]
 def check_strategy_on(
     problem: Problem, name: str, truth: Enumeration | None = None, *, listed: bool = False, **options: Any
 ) -> bool:
-    """Hold the optimum of a strategy, and all optima where they are `listed`; return whether it serves the problem."""
+    """Compare a strategy's optimum, and all optima if `listed`, with brute force; return whether it serves the task."""
     strategy = STRATEGIES.create(name, options)
     try:
         strategy.accept(problem)
@@ -36,7 +36,7 @@ def check_strategy_on(
     assert (result.key, result.bound_key) == (truth.best, truth.best)
     assert result.status is (Status.INFEASIBLE if truth.best is None else Status.OPTIMAL)
     assert result.selection is None or result.selection in truth.optima
-    if name == "exhaustive":  # which counts no empty selection
+    if name == "exhaustive":  # it does not count the empty selection
         counted = sum(map(bool, truth.optima)), truth.feasible - problem.evaluate(()).feasible
         assert (result.statistics["best_selections"], result.statistics["feasible"]) == counted
     if listed:
@@ -54,7 +54,7 @@ def check_search(
     truth: Enumeration | None = None,
     **options: Any,
 ) -> Optima:
-    """Hold one optimum of a search that branch and bound is made of, and all; return all."""
+    """Compare one optimum and all optima of a search inside branch and bound with brute force; return all optima."""
     truth = truth or brute_force(CoverageProblem.of(instance))
     every, one = (solve(instance, every=every, **options) for every in (True, False))
     assert every.complete
@@ -68,7 +68,7 @@ def check_search(
 
 
 def over_primes(seed: int) -> Coverage:
-    """Return recalls over denominators without a common divisor: beyond 64 bits together."""
+    """Return a mean of recalls whose denominators are distinct primes: their product exceeds 64 bits."""
     rng = np.random.default_rng(seed)
     bottoms = rng.permutation([997, 1009, 1013, 1019, 1021, 1031, 1033, 1039])
     return Coverage.of(
@@ -84,11 +84,11 @@ def over_primes(seed: int) -> Coverage:
 
 
 def check_against_the_optimum(kind: str, searched: Searched) -> None:
-    """Let a strategy search tiny instances: it reaches nearly all optima, and never passes one."""
+    """Check that a heuristic reaches nearly all optima of tiny instances, and never exceeds one."""
     reached = compared = 0
     for seed in range(100 if kind != "huge" else 20):
         problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind))
-        if kind in {"sum", "product", "set"}:  # their bounds take longer than the search, and are tested elsewhere
+        if kind in {"sum", "product", "set"}:  # these bounds take longer than the search, and are tested elsewhere
             problem.__dict__["root_bound"] = lambda _: Fraction(10**6)
         best, result = brute_force(problem).best, searched(problem, seed)
         assert result.status in {Status.FEASIBLE, Status.NO_SOLUTION}
@@ -104,7 +104,7 @@ def check_against_the_optimum(kind: str, searched: Searched) -> None:
 
 
 def check_against_greedy(kind: str, seeds: int, searched: Searched) -> None:
-    """Let a strategy that starts from greedy search go on from there: it is never worse, and better now and then."""
+    """Check that a heuristic that starts from greedy search is never worse than it, and sometimes better."""
     better = 0
     for seed in range(seeds):
         problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind, units=12))

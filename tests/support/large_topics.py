@@ -1,4 +1,4 @@
-"""Topics that are large in one way each, written as a file: many sentences, references, words, documents, bytes."""
+"""Write topics that are large in one dimension: sentences, references, words, documents or bytes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LEXICON = 30_000
 
 
 def _texts(rng: np.random.Generator, count: int, words: int = 20) -> list[str]:
-    """Return sentences whose words are about as unequally frequent as those of English (Zipf)."""
+    """Return sentences whose word frequencies are like those of English (Zipf)."""
     share = 1.0 / np.arange(1, _LEXICON + 1)
     lengths = rng.integers(max(1, words // 2), words + words // 2 + 1, count)
     drawn = rng.choice(_LEXICON, int(lengths.sum()), p=share / share.sum())
@@ -52,17 +52,17 @@ def _one_word(size: int, rng: np.random.Generator) -> str:
 
 
 def _line(size: int, rng: np.random.Generator) -> str:
-    """A line of so many bytes, of sentences."""
+    """Return a line of about `size` bytes with a topic of many sentences."""
     return _topic([_texts(rng, size // 107)], [_texts(rng, 5)])
 
 
 def _sentence(size: int, rng: np.random.Generator) -> str:
-    """A line of so many bytes, most of them one sentence."""
+    """Return a line of about `size` bytes with a topic of one long sentence and 50 short ones."""
     return _topic([[" ".join(_texts(rng, size // 107)), *_texts(rng, 50)]], [_texts(rng, 5)])
 
 
 def _raw(size: int, rng: np.random.Generator) -> str:
-    """A document that is a text of so many bytes, whose sentences are not split."""
+    """Return a line of about `size` bytes with a document that is not split into sentences."""
     return (
         json.dumps({"id": "large", "documents": [". ".join(_texts(rng, size // 108))], "references": [_texts(rng, 5)]})
         + "\n"
@@ -70,7 +70,7 @@ def _raw(size: int, rng: np.random.Generator) -> str:
 
 
 def _garbage(size: int, rng: np.random.Generator) -> str:
-    """A line of so many bytes that is no JSON."""
+    """Return a line of `size` random bytes that is not JSON."""
     return rng.integers(32, 127, size, dtype=np.uint8).tobytes().decode("ascii") + "\n"
 
 
@@ -89,7 +89,7 @@ KINDS: dict[str, tuple[int, Callable[[int, np.random.Generator], str]]] = {
 
 
 def write_large(path: Path, kind: str, size: int | None = None) -> Path:
-    """Write a file of one topic that has so many of something, or what is asked for."""
+    """Write a file of one topic that is large in the dimension `kind`, with the default size unless one is given."""
     asked, make = KINDS[kind]
     path.write_text(make(asked if size is None else size, np.random.default_rng(0)), encoding="utf-8")
     return path

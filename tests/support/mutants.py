@@ -1,16 +1,16 @@
-"""Run as a program: which small faults of a module does no test notice?
+"""Mutation testing: print the small faults of a module that no test notices.
 
     python tests/support/mutants.py optsum/coverage/instance.py tests/coverage tests/program [--budget 600]
 
-One fault at a time is put into a function of the module (a mutant): a comparison that takes or leaves its limit, plus
-for minus, a constant that is one more, `and` for `or`, a `not` that is gone, None for what is returned, and more. The
-tests that execute that line are run, the quickest first. Prints each fault that all of them let pass, the lines that
-no test reaches, and a count; the exit status is 1 if there is any. `tests/support/mutants.md` says what was found.
+One fault (a mutant) at a time is put into a function of the module: `<` for `<=`, minus for plus, a constant increased
+by one, `or` for `and`, a missing `not`, a returned None, and more. The tests that execute the line are run, the
+quickest first. Prints each fault that all of them pass, the lines that no test reaches, and a count; the exit status is
+1 if there is any. `tests/support/mutants.md` lists what was found.
 
-General tools start an interpreter for a mutant, which takes seconds here, and know nothing of kernels. Here pytest has
-collected and run the tests once when this process is forked for each mutant, and functions change in place (their
-code objects), so that a mutant costs what its tests cost. Kernels of the module, and all that call them, are plain
-Python (`optsum/system/compiled.py`). What runs at import is not changed: constants of modules and class bodies.
+General tools start an interpreter for each mutant, which takes seconds here, and do not know about kernels. Here pytest
+collects and runs the tests once; then this process is forked for each mutant, and the code objects of functions are
+replaced in place, so that a mutant costs as much as its tests. Kernels of the module, and all that call them, are
+interpreted (`optsum/system/compiled.py`). Code that runs at import (constants, class bodies) is not changed.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ OTHERWISE = {"returns", "annotation", "decorator_list", "exc"}
 
 
 class Mutant(NamedTuple):
-    """One fault, and where it is."""
+    """A fault: its place in the source, its number among the faults there, its line, and its description."""
 
     place: int
     choice: int
@@ -67,7 +67,7 @@ class Mutant(NamedTuple):
 
 
 def changes(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield what may stand wrongly in a node's place, in a fixed order."""
+    """Yield faulty replacements of a node, in a fixed order."""
     other = deepcopy(node)
     match other:
         case ast.Compare():
@@ -109,7 +109,7 @@ def changes(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def places(tree: ast.AST, inside: bool = False) -> Iterator[tuple[ast.AST, Callable[[ast.AST], None]]]:
-    """Yield the nodes that functions execute, in a fixed order, and what puts another in their place."""
+    """Yield the nodes that functions execute, in a fixed order, each with a function that replaces it."""
     for field, value in ast.iter_fields(tree):
         if field in OTHERWISE or (isinstance(tree, ast.keyword) and tree.arg == "strict"):
             continue
@@ -122,7 +122,7 @@ def places(tree: ast.AST, inside: bool = False) -> Iterator[tuple[ast.AST, Calla
 
 
 def mutants(source: str) -> list[Mutant]:
-    """Return all faults of a module."""
+    """Return all mutants of a module."""
     found = []
     for place, (node, _) in enumerate(places(ast.parse(source))):
         for choice, changed in enumerate(changes(node)):
@@ -140,7 +140,7 @@ def codes_of(code: CodeType) -> Iterator[CodeType]:
 
 
 class Module:
-    """The module whose functions change, in this process."""
+    """The module under mutation, whose functions are changed in this process."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -155,10 +155,10 @@ class Module:
                 return call_plainly(function, arguments, inf)
             return first_call(kernel, *arguments)
 
-        compiled._first_call = called  # a process of its own
+        compiled._first_call = called  # mutation runs in a process of its own, so this is not undone
 
     def is_reached(self, name: str) -> bool:
-        """Whether kernels of a module are the module's own, or call them."""
+        """Whether a module is the mutated one, or has kernels that call it."""
         if name not in self._reaches:
             self._reaches[name] = Path(sys.modules[name].__file__ or "").resolve() == self.path
             known = vars(sys.modules[name]).values()
@@ -167,13 +167,13 @@ class Module:
         return self._reaches[name]
 
     def find(self) -> None:
-        """Note which functions there are, once everything is imported; in a fork that would copy the whole memory."""
+        """Collect the module's functions and all caches before forks, as the search for them would copy the memory."""
         every, name = gc.get_objects(), str(self.path)
         self._functions = [one for one in every if isinstance(one, FunctionType) and one.__code__.co_filename == name]
         self._caches = [one for one in every if isinstance(one, functools._lru_cache_wrapper)]
 
     def change(self, mutant: Mutant) -> bool:
-        """Put a fault into every function that is made of its lines; whether there is one."""
+        """Put a mutant into every function made of its lines; return whether there is such a function."""
         tree = ast.parse(self.source)
         node, put = list(places(tree))[mutant.place]
         changed = list(changes(node))[mutant.choice]
@@ -184,7 +184,7 @@ class Module:
         }
         found = False
         for one in self._functions:
-            # Without decorators a function begins where `def` stands.
+            # A function with decorators begins at the first of them, one without at `def`.
             code = made.get((one.__qualname__, one.__code__.co_firstlineno)) or self._plain(made, one)
             if code is not None and len(code.co_freevars) == len(one.__code__.co_freevars):
                 one.__code__ = code
@@ -199,7 +199,7 @@ class Module:
 
 
 class Mutation:
-    """A plug-in of pytest's that runs the tests once, then again for each mutant."""
+    """A pytest plug-in that runs the tests once, then again for each mutant."""
 
     def __init__(self, module: Module, given: argparse.Namespace, out: Any) -> None:
         self.module, self.given, self.out = module, given, out
@@ -207,13 +207,13 @@ class Mutation:
         self.survivors = 0
 
     def say(self, *words: object) -> None:
-        """Print, whatever pytest does with the output."""
+        """Print to the real standard output, which pytest does not capture."""
         print(*words, file=self.out, flush=True)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        """Do everything."""
-        from hypothesis import settings  # pytest wants to import it first
+        """Run the tests and all mutants in place of pytest's own loop."""
+        from hypothesis import settings  # imported late, because pytest must import it first
 
         settings.register_profile("mutants", settings.default, derandomize=True, database=None)
         settings.load_profile("mutants")
@@ -224,7 +224,7 @@ class Mutation:
         reached = [one for one in found if self.lines[one.line] & took.keys()]
         for line in sorted({one.line for one in found} - {one.line for one in reached}):
             self.say(f"{self.module.path.name}:{line}: reached by no test")
-        random.Random(0).shuffle(reached)  # noqa: S311 - so that a budget leaves no part of the module out
+        random.Random(0).shuffle(reached)  # noqa: S311 - the order is random, so that a budget leaves out no part of the module
         counts = {"killed": 0, "survived": 0, "too long": 0}
         spent = 0.0
         for one in reached:
@@ -251,7 +251,7 @@ class Mutation:
         return True
 
     def _run_once(self, items: list[pytest.Item]) -> None:
-        """Compile what has to be, and see which lines each test executes."""
+        """Run all tests, which compiles the kernels, and record the lines that each executes."""
         name = str(self.module.path)
 
         def look(frame: FrameType, event: str, arg: object) -> Any:
@@ -281,7 +281,7 @@ class Mutation:
                 self.lines[line].add(item)
 
     def _run_unchanged(self, items: list[pytest.Item]) -> dict[pytest.Item, float]:
-        """Return the seconds of the tests that pass in a forked process, too, as long as nothing is changed."""
+        """Return the seconds of each test that passes in a fork of the unchanged module."""
         ours, theirs = os.pipe()
         if (child := os.fork()) == 0:
             for number, item in enumerate(items):
@@ -300,7 +300,7 @@ class Mutation:
         return took
 
     def _try(self, mutant: Mutant, tests: list[pytest.Item], seconds: float) -> tuple[str, float]:
-        """Run tests on a mutant; what became of it, and the seconds of the processor."""
+        """Run tests on a mutant; return "survived", "killed" or "too long", and the processor time (s)."""
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         if (child := os.fork()) == 0:
             with contextlib.suppress(BaseException):

@@ -1,4 +1,4 @@
-"""Print the oldest versions that pyproject.toml allows, as constraints for pip: `make test-oldest` installs them."""
+"""Print the lower bounds of pyproject.toml as constraints for pip, which `make test-oldest` installs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def oldest(requirement: str) -> str:
     Raises
     ------
     ValueError
-        If it has none.
+        If the requirement has no lower bound.
     """
     found = re.match(r"([\w.-]+)(?:\[[^\]]*\])?>=([\w.]+)", requirement)
     if found is None:
@@ -25,7 +25,7 @@ def oldest(requirement: str) -> str:
 
 
 def pins() -> list[str]:
-    """Return the constraints for all that users install: by default, and with every extra but those for developers."""
+    """Return the constraints of the default dependencies and of all extras but those for developers."""
     project = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]
     extras = [
         requirement

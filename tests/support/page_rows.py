@@ -1,4 +1,4 @@
-"""Rows for pages: topics with tied optima, an error, and texts that would be HTML if anybody read them so."""
+"""Make rows for report pages: topics with tied optima, an error, and texts that look like HTML."""
 
 from __future__ import annotations
 
@@ -37,6 +37,6 @@ def rows_of(
     details: bool = True,
     **options: Any,
 ) -> list[dict[str, Any]]:
-    """Return the rows of a comparison."""
+    """Return the rows of a comparison of strategies on topics."""
     plan = plan_of(strategies, exact, **{"max_length": 4, **options})
     return [result.to_row() for results in compare_topics(topics, plan, details=details) for result in results]

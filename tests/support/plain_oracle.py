@@ -1,7 +1,7 @@
-"""The truth about a small topic in plain Python, from its text alone: nothing of the package is used here.
+"""Find the optimum of a small topic in plain Python, from its text alone, without any code of the package.
 
-Own tokens, own n-grams and own counting, written down from the definitions in the documentation, and every selection
-tried (`trying`), so that a mistake in the package and one here would have to be the same to go unnoticed.
+Tokens, n-grams and counts follow the definitions in the documentation, and every selection is tried (`trying`), so that
+a mistake of the package stays unnoticed only if it is made here as well.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ Tokens = list[str]
 LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 
 
-# Text.
+# --- text ---------------------------------------------------------------------------------------------------------
 
 
 def tokens_of(sentence: str | list[str], options: dict[str, Any]) -> Tokens:
-    """Return the tokens that are counted; `options["dropped"]` are the stop words."""
+    """Return the tokens that are counted, without the stop words in ``options["dropped"]``."""
     tokenizer = options.get("tokenizer", "rouge")
     if isinstance(sentence, list):
         found = list(sentence)
@@ -41,9 +41,9 @@ def tokens_of(sentence: str | list[str], options: dict[str, Any]) -> Tokens:
 
 
 def _words(text: str) -> list[str]:
-    """Return the words between the boundaries of UAX 29, of a text of letters and of the few signs that it tells apart.
+    """Return the words of a text by UAX 29, for texts of letters and of the few signs in the assertion.
 
-    An apostrophe or a full stop between two letters parts no word (MidNumLetQ); every other sign here does.
+    An apostrophe or a full stop between two letters does not separate words (MidNumLetQ); every other sign does.
     """
     assert all(letter.isalpha() or letter in " '.,-—" for letter in text), text
     kept = [
@@ -68,11 +68,11 @@ def length_of(sentence: str | list[str], unit: str) -> int:
     return len(" ".join(words)) if isinstance(sentence, list) else len(sentence)
 
 
-# Counting.
+# --- counting -----------------------------------------------------------------------------------------------------
 
 
 def grams(tokens: Tokens, metric: str) -> list[tuple[str, ...]]:
-    """Return every n-gram of rouge-N, or every token and pair of rouge-suK, as often as it occurs."""
+    """Return the n-grams of rouge-N, or the tokens and skip-bigrams of rouge-suK, with repetitions."""
     name = metric.removeprefix("rouge-")
     size = len(tokens)
     if name.startswith("su"):
@@ -84,7 +84,7 @@ def grams(tokens: Tokens, metric: str) -> list[tuple[str, ...]]:
 
 
 def common(reference: Tokens, summary: Tokens) -> set[int]:
-    """Return the positions of the reference on the longest common subsequence that ROUGE-1.5.5 takes."""
+    """Return the positions in the reference of the longest common subsequence that ROUGE-1.5.5 takes."""
     rows, columns = len(reference), len(summary)
     longest = [[0] * (columns + 1) for _ in range(rows + 1)]
     for i in range(rows):
@@ -105,7 +105,7 @@ def common(reference: Tokens, summary: Tokens) -> set[int]:
 
 
 def _longest(summary: list[Tokens], reference: list[Tokens]) -> tuple[int, int, int]:
-    """Return hits of rouge-l, tokens of the reference and tokens of the summary."""
+    """Return the hits of ROUGE-L, the tokens of the reference, and the tokens of the summary."""
     held = Counter(token for sentence in summary for token in sentence)
     covered: Counter[str] = Counter()
     for sentence in reference:
@@ -118,7 +118,7 @@ def _longest(summary: list[Tokens], reference: list[Tokens]) -> tuple[int, int, 
 def _counted(
     summary: list[Tokens], reference: list[Tokens], metric: str, options: dict[str, Any]
 ) -> tuple[int, int, int]:
-    """Return clipped hits, n-grams of the reference and n-grams of the summary."""
+    """Return the clipped hits, the n-grams of the reference, and the n-grams of the summary."""
     if metric == "rouge-l":
         return _longest(summary, reference)
     texts = [_flat(summary)] if options.get("boundaries") == "joined" else summary
@@ -138,7 +138,7 @@ def _counted(
 
 
 def value_of(summary: list[Tokens], references: list[list[Tokens]], options: dict[str, Any]) -> Fraction:
-    """Return the objective of a summary, exactly; of a geometric mean the product."""
+    """Return the exact objective of a summary; of a geometric mean, the product under the root."""
     if options.get("references") == "best":
         return max(value_of(summary, [one], {**options, "references": "pooled"}) for one in references)
     if options.get("references") == "first":
@@ -176,15 +176,15 @@ def _flat(sentences: list[Tokens]) -> Tokens:
     return [token for sentence in sentences for token in sentence]
 
 
-# Trying everything.
+# --- brute force --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Trimmed:
-    """One sentence of single words whose chunks may be left out.
+    """A sentence of single words from which chunks may be left out.
 
-    `chunk` numbers each word's chunk from 1, `parent` each chunk's parent (0: the root's), `tied` are the chunks that
-    stay exactly if their parent does.
+    `chunk` numbers each word's chunk from 1. `parent` maps each chunk to its parent, or to 0 for a root. A chunk in
+    `tied` is kept exactly if its parent is.
     """
 
     words: tuple[str, ...]
@@ -205,11 +205,11 @@ class Trimmed:
                 yield frozenset(held)
 
     def text(self, kept: frozenset[int]) -> str:
-        """Return the words that are kept."""
+        """Return the words of the kept chunks."""
         return " ".join(word for word, number in zip(self.words, self.chunk, strict=True) if number in kept)
 
     def length(self, kept: frozenset[int], unit: str) -> int:
-        """Return the length of what is kept; a blank belongs to the word before it."""
+        """Return the length of the kept chunks; in characters, a blank counts with the word before it."""
         if unit == "sentences":
             return int(bool(kept))
         last = len(self.words) - 1
@@ -221,14 +221,14 @@ class Trimmed:
 
 
 class Plain:
-    """A topic whose every selection can be tried.
+    """A topic all of whose selections can be tried.
 
     Parameters
     ----------
     topic : dict
-        In its JSON form, documents and references as lists of sentences.
+        The topic in its JSON form, with documents and references as lists of sentences.
     options : dict
-        As `optsum.solve` takes them, with the stop words as `dropped`.
+        The options of `optsum.solve`, with the stop words as `dropped`.
     trimmed : sequence of Trimmed
         The sentences, for compressions; empty for extracts.
     """
@@ -258,7 +258,7 @@ class Plain:
             ]
 
     def keeps(self, chosen: Sequence[int], characters: int) -> bool:
-        """Whether sentences of which something is chosen keep the side constraints."""
+        """Whether the sentences of which something is chosen satisfy the side constraints."""
         held, options = set(chosen), self.options
         of_document = Counter(self.document[number] for number in held)
         return (
@@ -286,7 +286,7 @@ class Plain:
         return value_of([tokens_of(text, self.options) for text in texts], self.references, self.options)
 
     def fits(self, selection: Sequence[Any]) -> bool:
-        """Whether a selection may be chosen."""
+        """Whether a selection is feasible."""
         if self.trimmed:
             chosen = self._by_sentence(selection)
             allowed = all(kept in set(self.trimmed[number].choices()) for number, kept in chosen)
@@ -299,15 +299,15 @@ class Plain:
         return self.least <= length <= self.most and self.keeps(selection, characters)
 
     def truth(self) -> Truth:
-        """Try every selection."""
+        """Return the best value of all feasible selections, and those that reach it."""
         return best_of(filter(self.fits, self._selections()), self.value)
 
     def values(self) -> dict[tuple[Any, ...], Fraction]:
-        """Return what every selection that may be chosen is worth."""
+        """Return the value of every feasible selection."""
         return {selection: self.value(selection) for selection in filter(self.fits, self._selections())}
 
     def units(self) -> set[int]:
-        """Return the sentences that take part: not too long, and of some use."""
+        """Return the participating sentences: short enough, and with an n-gram of a reference unless all are kept."""
         metrics = ["rouge-1" if one == "rouge-l" else one for one in parts_of(self.options["metric"])]
         first = self.options.get("references") == "first"
         references = self.references[:1] if first else self.references
@@ -352,7 +352,7 @@ def _jaccard(one: str | list[str], other: str | list[str], options: dict[str, An
 
 
 def least_cover(clauses: Sequence[Sequence[Sequence[int]]], weight: dict[int, int]) -> Truth:
-    """Return the lightest sets of units that hold an alternative of every clause; `weight` names the units."""
+    """Return the lightest sets of units that contain an alternative of every clause; `weight` maps units to weights."""
     sets = [[frozenset(one) for one in alternatives] for alternatives in clauses]
     units = sorted(weight)
     chosen = (tuple(units[place] for place in places) for places in every_set(len(units)))

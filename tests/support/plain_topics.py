@@ -1,4 +1,4 @@
-"""Random small topics and options for `plain_oracle`: everything that can be asked, in turn."""
+"""Make random small topics and options for `plain_oracle` that together cover every kind of objective."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ METRICS = [
 
 
 def random_sentence(rng: random.Random, most: int) -> str:
-    """Return up to `most` words, now and then none."""
+    """Return a sentence of 1 to `most` words; one in twenty or so may be empty."""
     return " ".join(rng.choice(RAW) for _ in range(rng.randint(0 if rng.random() < 0.1 else 1, most)))
 
 
@@ -27,7 +27,7 @@ def random_references(rng: random.Random) -> list[list[str]]:
 
 
 def extract_topic(rng: random.Random, *, tokens: bool) -> dict[str, Any]:
-    """Return one to six sentences in one to three documents, some of them twice."""
+    """Return a topic of one to six sentences in one to three documents, some of them repeated."""
     sentences = [random_sentence(rng, 6) for _ in range(rng.randint(1, 6))]
     if rng.random() < 0.3:
         sentences[-1] = sentences[0]
@@ -41,7 +41,7 @@ def extract_topic(rng: random.Random, *, tokens: bool) -> dict[str, Any]:
 
 
 def limits(rng: random.Random, topic: dict[str, Any], unit: str) -> dict[str, int]:
-    """Return a length limit, and in a quarter of the cases a least length."""
+    """Return a maximum length, and in a quarter of the cases a minimum length."""
     count = sum(len(document) for document in topic["documents"])
     largest = {"words": 4 * count + 1, "characters": 9 * count, "sentences": count + 1}[unit]
     most = rng.randint(0 if rng.random() < 0.05 else 1, max(1, largest))
@@ -79,7 +79,7 @@ def extract_options(rng: random.Random, topic: dict[str, Any], *, tokens: bool) 
 
 
 def compressive_topic(rng: random.Random) -> tuple[dict[str, Any], list[Trimmed], str]:
-    """Return a topic of one or two parsed sentences, their chunks, and the profile that ties some of them."""
+    """Return a topic of one or two parsed sentences, these with their chunks, and the chunk profile."""
     profile = rng.choice(["strict", "paper"])
     parses, trimmed = [], []
     for _ in range(rng.randint(1, 2)):
@@ -95,7 +95,7 @@ def compressive_topic(rng: random.Random) -> tuple[dict[str, Any], list[Trimmed]
 
 
 def _parsed(rng: random.Random, count: int, profile: str) -> tuple[str, Trimmed]:
-    """Return a random tree in CoNLL-U whose words hang by det (one chunk), obl (free) or obj (tied, if strict)."""
+    """Return a random tree in CoNLL-U with the relations det (same chunk), obl (free) and obj (tied, if strict)."""
     words = [rng.choice(["a", "A", "b", "b-a", "c", "d", "f"]) for _ in range(count)]
     order = rng.sample(range(count), count)
     head = {order[place]: order[rng.randrange(place)] if place else -1 for place in range(count)}
@@ -153,7 +153,7 @@ def cover_topic(rng: random.Random) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def with_sides(rng: random.Random, topic: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
-    """Return a topic with constraints of its own, perhaps, and put others among the options."""
+    """Add random side constraints to the options, and return the topic with some of its own."""
     sentences = range(sum(map(len, topic["documents"])))
     characters = sum(len(str(sentence)) for document in topic["documents"] for sentence in document)
 

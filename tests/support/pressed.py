@@ -1,4 +1,4 @@
-"""Calls kernels while Ctrl-C is pressed at random moments; prints what other than KeyboardInterrupt came of it."""
+"""Call kernels while SIGALRM raises KeyboardInterrupt at random moments, and print all other exceptions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from optsum.system.processes.signal_guard import is_postponed
 
 
 class Pair(NamedTuple):
-    """What a kernel returns."""
+    """The value that a kernel returns."""
 
     first: int
     second: int
@@ -37,10 +37,10 @@ def pressed(number: int, frame: FrameType | None) -> None:
 
 
 def main(seconds: float) -> None:
-    patience.end()  # it is compiled code that is pressed
+    patience.end()  # the kernels must be compiled
     kernels = pair, arrays
     for kernel in kernels:
-        kernel(3)  # is compiled; what it returns is known from now on
+        kernel(3)  # compile the kernel, and let numba learn the type that it returns
     signal.signal(signal.SIGALRM, pressed)
     heard, others = 0, set()
     moments = np.random.default_rng(0)

@@ -1,4 +1,4 @@
-"""Looking at the processes of this machine, as tests about signals do, and starting programs that support tests."""
+"""Look at the processes of this machine, for tests of signals, and run the programs of this folder."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["children_of", "living", "parents", "printed_by", "wait_for", "wait_f
 
 
 def wait_for(condition: Callable[[], object], seconds: float = 90) -> None:
-    """Return as soon as a condition holds; fail if that does not happen in time."""
+    """Wait until a condition holds, and fail if it does not within the given seconds."""
     until = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < until, "it did not happen in time"
@@ -24,7 +24,7 @@ def wait_for(condition: Callable[[], object], seconds: float = 90) -> None:
 
 
 def parents() -> dict[int, int]:
-    """Return all processes that are no zombies, with the process that each was started by."""
+    """Return the parent of each process that is not a zombie."""
     found = {}
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():
@@ -38,12 +38,12 @@ def parents() -> dict[int, int]:
 
 
 def living() -> set[int]:
-    """Return all processes that are no zombies."""
+    """Return all processes that are not zombies."""
     return set(parents())
 
 
 def children_of(process: int) -> set[int]:
-    """Return the processes below one, at any depth."""
+    """Return all descendants of a process."""
     started, found = parents(), {process}
     while more := {child for child, parent in started.items() if parent in found} - found:
         found |= more
@@ -51,7 +51,7 @@ def children_of(process: int) -> set[int]:
 
 
 def wait_for_work(process: int, seconds: float) -> None:
-    """Return when a process and those below it have worked for so long: a busy machine takes longer for as much."""
+    """Wait until a process and its descendants have used so many seconds of processor time, whatever the load is."""
     begun = _worked(process)
     wait_for(lambda: _worked(process) - begun >= seconds, 300)
 
@@ -59,7 +59,7 @@ def wait_for_work(process: int, seconds: float) -> None:
 def _worked(process: int) -> float:
     ticks = 0
     for each in {process} | children_of(process):
-        with suppress(OSError):  # it has ended
+        with suppress(OSError):  # the process may have ended
             user, system = Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split()[11:13]
             ticks += int(user) + int(system)
     return ticks / os.sysconf("SC_CLK_TCK")
@@ -73,7 +73,7 @@ def printed_by(script: str, *arguments: str, **environment: str) -> Any:
         capture_output=True,
         text=True,
         check=False,
-        # Under PYTHONSAFEPATH a script does not find its neighbours.
+        # PYTHONSAFEPATH keeps a script's own folder from the import path.
         env={**os.environ, "PYTHONPATH": str(folder), **environment},
     )
     assert done.returncode == 0, done.stderr

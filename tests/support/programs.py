@@ -1,4 +1,4 @@
-"""What a program of the exact engines means: the value of a set of units, and which sets may be chosen."""
+"""Compute by definition the values of sets of units in a program of the exact engine, and which sets are feasible."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from trying import every_set
 
 
 def value_of(program: Program, chosen: tuple[int, ...]) -> int:
-    """Value of a set of units, from the definition."""
+    """Return the value of a set of units, by definition."""
     copies: dict[int, int] = {}
     total = program.base + sum(int(program.mass[unit]) for unit in chosen)
     for unit in chosen:
@@ -24,7 +24,7 @@ def value_of(program: Program, chosen: tuple[int, ...]) -> int:
 
 
 def values_of(program: Program) -> dict[tuple[int, ...], int]:
-    """Value of every set of units that is closed under parents and within the limits."""
+    """Return the value of every set of units that is closed under parents and within the length limits."""
     return {
         chosen: value_of(program, chosen)
         for chosen in every_set(program.size)

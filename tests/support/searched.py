@@ -1,4 +1,4 @@
-"""Extracts that leave a line for each topic that is searched: who did it, and when."""
+"""A formulation that logs each topic that is searched: the time, the process and the id."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ LOG = "OPTSUM_SEARCHED"
 
 
 class Searched(Extractive):
-    """As ``extractive``."""
+    """The formulation ``extractive``, with a log."""
 
     name: ClassVar[str] = "searched"
 
     def build(self, topic: Topic, spec: Spec) -> Any:
-        """Return the problem, after a line with the time, the process and the id, which is written at once."""
+        """Append a line with the time, the process and the id to the log, and return the problem."""
         if topic.id != "warm-up":
             file = os.open(os.environ[LOG], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
             os.write(file, f"{time.time()} {os.getpid()} {topic.id}\n".encode())
@@ -31,7 +31,7 @@ class Searched(Extractive):
 
 
 def searches(path: str) -> list[tuple[float, int, str]]:
-    """Return the lines that there are: time, process, id."""
+    """Return the lines of the log: time, process, id."""
     try:
         with Path(path).open(encoding="utf-8") as file:
             lines = [line.rstrip("\n").split(" ", 2) for line in file if line.endswith("\n")]

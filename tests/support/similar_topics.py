@@ -1,4 +1,4 @@
-"""Random topics with vectors, and their best summaries found by trying all, with nothing of the package."""
+"""Make random small topics with vectors, and find their best summaries by brute force, without code of the package."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def random_topic(seed: int) -> dict[str, Any]:
 
 
 def cosine(u: Any, v: Any) -> float:
-    """Return the cosine of two vectors, one after another; 0 if either is 0."""
+    """Return the cosine of two vectors; 0 if either is 0."""
     size = float(np.sqrt(u @ u) * np.sqrt(v @ v))
     return max(-1.0, min(1.0, float(u @ v) / size)) if size else 0.0
 
@@ -63,7 +63,7 @@ def _tokens(topic: dict[str, Any], *, shifted: bool) -> tuple[list[list[float]],
 def recall_by_hand(
     topic: dict[str, Any], chosen: tuple[int, ...], *, unit: int, shifted: bool = False, mean: bool = False
 ) -> float:
-    """Return the recall of some sentences, of similarities rounded down to steps of 1 / unit."""
+    """Return the recall of some sentences, with similarities rounded down to multiples of 1 / unit."""
     similar, sentence_of, reference_of, weights, _ = _tokens(topic, shifted=shifted)
     held = [token for token, sentence in enumerate(sentence_of) if sentence in chosen]
     best = [
@@ -80,7 +80,7 @@ def recall_by_hand(
 
 
 def precision_by_hand(topic: dict[str, Any], chosen: tuple[int, ...], *, unit: int) -> float:
-    """Return the precision of some sentences, the mean over the references."""
+    """Return the precision of some sentences, as the mean over the references."""
     similar, sentence_of, reference_of, _, own = _tokens(topic, shifted=False)
     held = [token for token, sentence in enumerate(sentence_of) if sentence in chosen]
     if not held:
@@ -100,7 +100,7 @@ def f1_by_hand(topic: dict[str, Any], chosen: tuple[int, ...], *, unit: int) -> 
 
 
 def feasible(topic: dict[str, Any], max_length: int) -> list[tuple[int, ...]]:
-    """Return all choices of sentences that are short enough."""
+    """Return all selections within the length."""
     lengths = [len(sentence.split()) for sentence in topic["documents"][0]]
     places = range(len(lengths))
     every = (chosen for size in range(len(lengths) + 1) for chosen in combinations(places, size))
@@ -108,7 +108,7 @@ def feasible(topic: dict[str, Any], max_length: int) -> list[tuple[int, ...]]:
 
 
 def best_by_trying(topic: dict[str, Any], max_length: int, **how: Any) -> tuple[float, set[tuple[int, ...]]]:
-    """Return the best recall, and all selections that have it."""
+    """Return the best recall, and all selections that reach it."""
     values = {chosen: recall_by_hand(topic, chosen, **how) for chosen in feasible(topic, max_length)}
     best = max(values.values())
     return best, {chosen for chosen, value in values.items() if abs(value - best) < 1e-12}

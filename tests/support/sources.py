@@ -1,4 +1,4 @@
-"""The modules of the project as texts and names, for tests of what they import."""
+"""Read the modules of the project as text and by name, for tests of their imports."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ FOLDERS = ("optsum", "formulations", "heuristics", "solvers")
 
 @lru_cache(maxsize=400)
 def tree_of(source: str) -> ast.Module:
-    """Return the syntax tree of a module; a dozen tests ask for all of them, which take two seconds to make."""
+    """Return the syntax tree of a module, cached, because a dozen tests need them all and parsing takes two seconds."""
     return ast.parse(source)
 
 
 def all_sources() -> dict[str, str]:
-    """Return path -> text of every module of the project."""
+    """Return the text of every module of the project by path."""
     files = sorted(file for folder in FOLDERS for file in (ROOT / folder).rglob("*.py"))
     return {file.relative_to(ROOT).as_posix(): file.read_text(encoding="utf-8") for file in files}
 
 
 def name_of(path: str) -> str:
-    """Return the dotted name that a file of the project is imported by."""
+    """Return the dotted name under which a file of the project is imported."""
     parts = path.removesuffix(".py").removesuffix("/__init__").split("/")
     return ".".join(parts if parts[0] == "optsum" else ["optsum", *parts])
 
 
 def home_of(path: str) -> str:
-    """Return the dotted name of the folder that a file of the project stands in."""
+    """Return the dotted name of the package that contains a file of the project."""
     name = name_of(path)
     return name if path.endswith("__init__.py") else name.rpartition(".")[0]
 
 
 def package_of(name: str) -> str:
-    """Return the package, or the module beside the packages, that a dotted name of the project is of."""
+    """Return the first component below `optsum` of a dotted name: a package, or a module beside the packages."""
     return [*name.split("."), "optsum"][1]
 
 
 def imports_of(path: str, source: str, modules: set[str]) -> Iterator[tuple[int, str]]:
-    """Yield line and module of all that a file imports of the project, wherever the import stands."""
+    """Yield the line and module of each import of the project in a file, those in functions included."""
     for node in ast.walk(tree_of(source)):
         if isinstance(node, ast.Import | ast.ImportFrom):
             for name in imported_by(path, node):
@@ -50,7 +50,7 @@ def imports_of(path: str, source: str, modules: set[str]) -> Iterator[tuple[int,
 
 
 def imported_by(path: str, node: ast.Import | ast.ImportFrom) -> list[str]:
-    """Return the dotted names that a statement of a file imports."""
+    """Return the dotted names that an import statement imports."""
     if isinstance(node, ast.Import):
         return [alias.name for alias in node.names]
     home = home_of(path).split(".")
@@ -60,7 +60,7 @@ def imported_by(path: str, node: ast.Import | ast.ImportFrom) -> list[str]:
 
 
 def module_of(name: str, modules: set[str]) -> str:
-    """Return the module that a dotted name is, or is a name in."""
+    """Return the module that a dotted name is, or that contains it."""
     while name not in modules:
         name = name.rpartition(".")[0] or "optsum"
     return name

@@ -1,4 +1,4 @@
-"""What is said on the standard error output, whether or not this machine has compiled the kernels before."""
+"""Remove from the standard error output the lines that depend on whether the kernels are compiled already."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ __all__ = ["spoken"]
 
 
 def spoken(err: str) -> str:
-    """Leave out that kernels are compiled, which depends on the tests that ran before."""
+    """Return the output without the lines about compiling kernels."""
     return "".join(line for line in err.splitlines(keepends=True) if not line.startswith("Compiling kernels"))

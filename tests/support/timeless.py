@@ -1,4 +1,4 @@
-"""Rows without what differs from run to run: times."""
+"""Remove from rows what differs from run to run: times."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["timeless"]
 
 
 def timeless(rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return the rows as text, sorted, without any time."""
+    """Return the rows as sorted lines of JSON without times."""
     return sorted(json.dumps(_without(row)) for row in rows)
 
 

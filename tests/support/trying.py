@@ -1,6 +1,6 @@
-"""Trying everything: the one brute force of the tests that ask no problem of the package (`optsum.testing` asks one).
+"""Brute force for tests that ask no problem of the package (`optsum.testing` has one that asks a problem).
 
-Nothing of the package is used here.
+No code of the package is used here.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Truth:
-    """What trying everything says: the best value (None: there was nothing to try) and all that reach it."""
+    """The outcome of brute force: the best value (None if there is no candidate) and all candidates that reach it."""
 
     best: Fraction | None
     optima: set[tuple[Any, ...]]
 
 
 def blocks(*limits: int, size: int = 10) -> list[range]:
-    """Return ``range(*limits)`` in parts of `size` numbers: seeds of which each part is one test."""
+    """Return ``range(*limits)`` in blocks of `size` numbers, so that one test can run a block of seeds."""
     every = range(*limits)
     return [every[begin : begin + size] for begin in range(0, len(every), size)]
 
 
 def every_set(size: int, most: int | None = None) -> Iterator[tuple[int, ...]]:
-    """Yield every set of the numbers below `size`, or those of at most so many: by size, then by numbers."""
+    """Yield every set of the numbers below `size`, or those of at most `most` numbers, by size, then by numbers."""
     for chosen in range(min(size, size if most is None else most) + 1):
         yield from combinations(range(size), chosen)
 
@@ -35,7 +35,7 @@ def every_set(size: int, most: int | None = None) -> Iterator[tuple[int, ...]]:
 def best_of(
     candidates: Iterable[tuple[Any, ...]], value: Callable[[tuple[Any, ...]], Fraction], *, least: bool = False
 ) -> Truth:
-    """Return the greatest value of all candidates, or the least, and who has it."""
+    """Return the greatest (or least) value of all candidates, and those that reach it."""
     best: Fraction | None = None
     optima: set[tuple[Any, ...]] = set()
     for candidate in candidates:

@@ -1,4 +1,4 @@
-"""What processes are given to do in tests: here, where they too can import it."""
+"""Jobs for the worker processes of tests, in a module that these can import as well."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def dies_of(item: int, deadly: tuple[int, ...]) -> list[Result]:
 
 
 def dies_sending(item: int, folder: Path, deadly: int, sent: int) -> list[Result]:
-    """As if killed when so many bytes of its results were sent, once."""
+    """Return a row, but the first time be killed when `sent` bytes of the results have been sent."""
     mark = folder / f"died-{item}"
     if item == deadly and not mark.exists():
         mark.touch()
@@ -59,7 +59,7 @@ def text_of(item: int, results: list[Result]) -> tuple[int, str | None]:
 
 
 def dies_first(item: int, folder: Path, deadly: tuple[int, ...], times: int = 1) -> list[Result]:
-    """As if killed the first so many times that an item is tried."""
+    """Return a row, but exit the first `times` times that a deadly item is tried."""
     marks = [folder / f"died-{item}-{number}" for number in range(times)]
     if item in deadly and (left := [mark for mark in marks if not mark.exists()]):
         left[0].touch()
@@ -68,7 +68,7 @@ def dies_first(item: int, folder: Path, deadly: tuple[int, ...], times: int = 1)
 
 
 def takes(item: int) -> list[Result]:
-    """So many MB of memory."""
+    """Allocate `item` MB and return a row, or an error row without memory."""
     try:
         held = bytearray(item * 10**6)
     except MemoryError as error:
@@ -84,7 +84,7 @@ def slow_first(item: int) -> list[Result]:
 
 
 def deadly_search(item: Any, settings: Any) -> list[Result]:
-    """As a run searches, but the fourth topic kills."""
+    """Search as a run does, but exit at the fourth topic."""
     if item.topic == 3:
         os._exit(9)
     from optsum.experiments import _search

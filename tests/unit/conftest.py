@@ -1,4 +1,4 @@
-"""Chromium without a window and without a network, for what only a browser can say."""
+"""Define the fixture of a headless Chromium without network."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _missing(reason: str) -> None:
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Any]:
-    """A browser; CI always has one, a user's machine need not."""
+    """Yield a headless browser; skip the test without Chromium, but fail on CI."""
     driver, program = shutil.which("chromedriver"), shutil.which("chromium") or shutil.which("google-chrome")
     try:
         from selenium import webdriver
@@ -35,7 +35,7 @@ def chromium() -> Iterator[Any]:
         "--disable-gpu",
         "--disable-dev-shm-usage",
         "--window-size=1400,1000",
-        "--host-resolver-rules=MAP * ~NOTFOUND",  # whatever the page asks for, it does not get it
+        "--host-resolver-rules=MAP * ~NOTFOUND",  # every request of a page fails
         "--disable-background-networking",
         "--lang=en",
     ):

@@ -1,4 +1,4 @@
-"""What the rows of the benchmarks ask for exists."""
+"""Check that the options in rows of the benchmarks exist."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files with damaged bytes are read or refused by a sentence: topics, tables, options, results, vectors, optima."""
+"""Check that files with damaged bytes are read or refused by a sentence: topics, tables, options, results, vectors."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PIECES = (
 
 
 def damaged(rng: random.Random, data: bytes) -> bytes:
-    """Return the bytes with up to three places cut, doubled, changed or filled with what parsers do not like."""
+    """Return the bytes with up to three places cut, doubled, changed or filled with bytes that break parsers."""
     for _ in range(rng.randint(1, 3)):
         start = rng.randint(0, len(data))
         end = min(len(data), start + rng.choice([0, 1, 1, 2, 8, 64]))

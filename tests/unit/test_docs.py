@@ -1,4 +1,4 @@
-"""The documentation is true: its Python blocks run, print what is shown, and every doctest holds."""
+"""Check the documentation: Python blocks run and print what is shown, commands run, and doctests hold."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FENCE = re.compile(r"^```(?P<kind>[^\n]*)\n(?P<body>.*?)^```[ ]*$", re.MULTILINE
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block; `adjoins` says that only blank lines lie between it and the one before."""
+    """A fenced block; `adjoins` says that only blank lines separate it from the one before."""
 
     line: int
     kind: str
@@ -47,14 +47,14 @@ def blocks(page: str) -> Iterator[Block]:
 
 
 def run_page(page: str, name: str) -> int:
-    """Run the Python blocks of a page in one namespace, compare each with the text block below it; return how many."""
+    """Run the Python blocks of a page in one namespace, compare their output with the page, and return their number."""
     namespace = {"__name__": "__main__"}
     printed: str | None = None
     ran = 0
     for block in blocks(page):
         if block.kind == "python":
             output = io.StringIO()
-            # Blank lines in front: a traceback names the line of the page.
+            # blank lines, so that tracebacks have the line numbers of the page
             code = compile("\n" * block.line + block.body, name, "exec")
             with redirect_stdout(output):
                 exec(code, namespace)  # noqa: S102 - our own documentation
@@ -69,7 +69,7 @@ def run_page(page: str, name: str) -> int:
 
 
 def run_console(block: str, name: str, folder: Path = ROOT) -> None:
-    """Run the commands of a console block (``$ optsum ...``), compare what follows each with what it prints."""
+    """Run the commands of a console block (``$ optsum ...``), and compare their output with the block."""
     for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
         command, _, shown = part.partition("\n")
         printed = run_program(command, name, folder)
@@ -77,7 +77,7 @@ def run_console(block: str, name: str, folder: Path = ROOT) -> None:
 
 
 def run_program(command: str, name: str, folder: Path) -> str:
-    """Run a command of a page in a folder, insist that it succeeds, and return what it prints."""
+    """Run a command of a page in a folder, check that it succeeds, and return its output."""
     program, *arguments = shlex.split(command)
     done = subprocess.run(
         [str(Path(sysconfig.get_path("scripts")) / program), *arguments],
@@ -88,13 +88,13 @@ def run_program(command: str, name: str, folder: Path) -> str:
 
 
 def _timeless(output: str) -> list[str]:
-    """Return lines without durations, and without the blanks that align columns of them."""
+    """Return lines without durations, and without the blanks that align their columns."""
     without = re.sub(r"\b[\d.]+ (µs|ms|s|min|a second)\b", "TIME", output)
     return [re.sub(r"\s+|[─-]{3,}", " ", line).strip() for line in without.strip().splitlines()]
 
 
 def _modules() -> list[str]:
-    """Return the names of all modules, those of the folders beside the core too."""
+    """Return the names of all modules, including those of the folders beside the core."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     names = []
     for package in project["tool"]["setuptools"]["packages"]:
@@ -117,7 +117,7 @@ def test_a_page_runs(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("page", [page for page in PAGES if "```console" in page.read_text("utf-8")], ids=_name)
 def test_the_commands_of_a_page_run(page: Path, tmp_path: Path) -> None:
     for held in ROOT.iterdir():
-        if held.name != "demo-output":  # what the commands write
+        if held.name != "demo-output":  # the output of the commands
             (tmp_path / held.name).symlink_to(held)
     for block in blocks(page.read_text(encoding="utf-8")):
         if block.kind == "console":
@@ -125,7 +125,7 @@ def test_the_commands_of_a_page_run(page: Path, tmp_path: Path) -> None:
 
 
 def test_the_commands_of_the_readme_run_on_a_file_of_ones_own(tmp_path: Path) -> None:
-    """Each as it is written, in a folder that holds what they read: two files in the columns of CNN/DM."""
+    """Run each command as written, in a folder with two files in the columns of CNN/DM."""
     topics = [json.loads(line) for line in (ROOT / "examples/data/news.jsonl").read_text("utf-8").splitlines()]
     rows = [
         {

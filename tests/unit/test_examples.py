@@ -1,4 +1,4 @@
-"""The examples run, and what the notebook shows is what it computes."""
+"""Check that the examples run, and that the notebook shows what it computes."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if not EXAMPLES.is_dir():
 
 
 def outputs(cell: Any) -> list[str]:
-    """Return what a cell shows, without times, what aligns columns of them, and what only slow machines show."""
+    """Return the output of a cell without times, alignment, and messages of slow machines."""
     shown = []
     for output in cell.get("outputs", []):
         data = output.get("data", {})
         text = output.get("text") or data.get("text/html") or data["text/plain"]
         without = re.sub(r"\b[\d.e-]+ (ms|s|min)\b", "TIME", text)
-        # Kernels are compiled once a machine; progress is shown of what takes long (system/test_notebook.py).
+        # Kernels are compiled once on a machine; progress is shown for long work only (system/test_notebook.py).
         if not text.startswith("Compiling kernels") and not re.fullmatch(r"<small>\d+ topics, TIME</small>", without):
             shown.append(re.sub(r"\s+|-{3,}", " ", without))
     return shown
@@ -59,7 +59,7 @@ def run(name: str, *arguments: str) -> str:
         ("own_formulation.py", r"^bridge-closure +0\.4968 +with numbers 0\.\d{4} +\(\d+"),
     ],
 )
-def test_an_example_shows_what_it_is_for(name: str, shown: str) -> None:
+def test_an_example_prints_its_result(name: str, shown: str) -> None:
     assert re.search(shown, run(name), re.MULTILINE)
 
 
@@ -121,7 +121,7 @@ def test_a_type_checker_takes_tutorials_and_examples_and_finds_what_is_wrong(tmp
     for example in EXAMPLES.glob("*.py"):
         (tmp_path / example.name).write_text(example.read_text("utf-8"), encoding="utf-8")
     (tmp_path / "calls.py").write_text(CALLS, encoding="utf-8")
-    home = str(Path(optsum.__file__).parents[1])  # an editable install is an import hook, which mypy does not follow
+    home = str(Path(optsum.__file__).parents[1])  # mypy does not follow the import hook of an editable install
     done = subprocess.run(
         [sys.executable, "-m", "mypy", "--follow-imports=silent", "--ignore-missing-imports", "."],
         capture_output=True, text=True, check=False, cwd=tmp_path,
@@ -132,7 +132,7 @@ def test_a_type_checker_takes_tutorials_and_examples_and_finds_what_is_wrong(tmp
 
 
 @pytest.mark.slow
-# The kernel listens on this machine alone, and says that it does not encrypt.
+# The kernel listens on the local machine, and warns that it does not encrypt.
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::RuntimeWarning", "ignore::UserWarning")
 def test_the_notebook_shows_what_it_computes() -> None:
     nbformat = pytest.importorskip("nbformat")
@@ -151,7 +151,7 @@ def test_the_notebook_shows_what_it_computes() -> None:
     assert "<mark" in everything
 
 
-def test_what_the_notebook_shows_is_compared() -> None:
+def test_a_changed_output_of_the_notebook_is_found() -> None:
     before = {"outputs": [{"text": "a  1.5 ms\n-----"}, {"data": {"text/html": "<b>"}}]}
     after = {"outputs": [{"text": "a 22 s\n--------"}, {"data": {"text/html": "<b>"}}]}
     assert outputs(before) == outputs(after)

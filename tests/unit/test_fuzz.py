@@ -1,6 +1,6 @@
-"""Random topics and options, every strategy, against the truth found from the text alone (`fuzz`, `plain_oracle`).
+"""Compare every strategy on random topics and options with the optimum found from the text alone (`fuzz`).
 
-About 10,000 answers with the slow ones; `python tests/support/fuzz.py` goes on with other seeds.
+There are about 10,000 answers, including slow tests; `python tests/support/fuzz.py` goes on with other seeds.
 """
 
 from __future__ import annotations
@@ -31,53 +31,53 @@ def seeds(block: int, most: int = BLOCK) -> range:
 
 @pytest.fixture(autouse=True)
 def _half_of_the_work_is_left_out(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Nearly every case has options of its own; only the first search the tiny topic that makes options ready."""
+    """Skip warming up in most blocks: each case has options of its own, so that it would double the work."""
     left_out = request.node.callspec.params["block"] > 1 if hasattr(request.node, "callspec") else False
     if left_out:
         monkeypatch.setattr("optsum.running.one_problem._made_ready", lambda *_: 0.0)
     yield
     if left_out:
-        setup_of.cache_clear()  # other tests may not take these options for ready
+        setup_of.cache_clear()  # other tests must not take these options as warmed up
 
 
 @pytest.mark.parametrize("block", blocks)
-def test_extracts(block: int, tmp_path: Path) -> None:
+def test_extracts_are_those_of_brute_force(block: int, tmp_path: Path) -> None:
     for seed in seeds(block):
         Fuzz(tmp_path).extract(seed)
 
 
 @pytest.mark.parametrize("block", blocks)
-def test_compressions(block: int, tmp_path: Path) -> None:
+def test_compressions_are_those_of_brute_force(block: int, tmp_path: Path) -> None:
     for seed in seeds(block, BLOCK // 2):
         Fuzz(tmp_path).compression(seed)
 
 
 @pytest.mark.parametrize("block", blocks)
-def test_covers(block: int, tmp_path: Path) -> None:
+def test_covers_are_those_of_brute_force(block: int, tmp_path: Path) -> None:
     for seed in seeds(block, BLOCK // 2):
         Fuzz(tmp_path).cover(seed)
 
 
 @pytest.mark.parametrize("block", few_blocks)
-def test_extracts_with_side_constraints(block: int, tmp_path: Path) -> None:
+def test_extracts_with_side_constraints_are_those_of_brute_force(block: int, tmp_path: Path) -> None:
     for seed in seeds(block):
         Fuzz(tmp_path).extract(seed, sides=True)
 
 
 @pytest.mark.parametrize("block", few_blocks)
-def test_compressions_with_side_constraints(block: int, tmp_path: Path) -> None:
+def test_compressions_with_side_constraints_are_those_of_brute_force(block: int, tmp_path: Path) -> None:
     for seed in seeds(block):
         Fuzz(tmp_path).compression(seed, sides=True)
 
 
 @pytest.mark.parametrize("block", few_blocks)
-def test_scores(block: int, tmp_path: Path) -> None:
+def test_scores_are_those_of_the_definition(block: int, tmp_path: Path) -> None:
     for seed in seeds(block):
         Fuzz(tmp_path).score(seed)
 
 
-def test_a_mistake_is_found_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A brute force that values sentences a little less stands for a package that values them a little more."""
+def test_a_mistake_is_found_and_its_case_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Use a brute force that halves all values, as if the package doubled them."""
     real = Plain.value
     monkeypatch.setattr(Plain, "value", lambda self, selection: real(self, selection) / 2)
     with pytest.raises(AssertionError) as told:

@@ -1,4 +1,4 @@
-"""A run's options go one way down: how often `optsum solve` hands them to a module that had passed them on before."""
+"""Check that options are passed down once: how often `optsum solve` returns to a module that had passed them on."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ MOST = 12
 
 @dataclass
 class Descent:
-    """Calls from one module to another with the options, or the setup that they become, among the arguments.
+    """The calls between modules that pass the options or their setup.
 
-    `self` counts, and each pair of a module and a function once, in the order of the run.
+    `calls` has each pair of a module and a function once, in the order of the run.
     """
 
     calls: list[tuple[str, str, str]] = field(default_factory=list)
 
     def profile(self, frame: FrameType, event: str, _: object) -> None:
-        """Take in what happens; as `sys.setprofile` wants it."""
+        """Record a call; the function for `sys.setprofile`."""
         here, code = _module(frame), frame.f_code
         if event != "call" or not here or code.co_name.startswith("<"):
             return
@@ -47,7 +47,7 @@ class Descent:
             self.calls.append(call)
 
     def returns(self) -> list[tuple[str, str, str]]:
-        """Return the calls into a module that had the options before, where another had them since."""
+        """Return the calls into a module that had the options earlier, and from which they had moved on."""
         entered: list[str] = []
         found = []
         for call in self.calls:
@@ -58,15 +58,15 @@ class Descent:
 
 
 def _module(frame: FrameType) -> str:
-    """Return the module of the project that a frame is of; "" for all others."""
+    """Return the project's module of a frame, or "" for other code."""
     file = frame.f_code.co_filename
     name = file.removeprefix(CODE)[1:].removesuffix(".py").replace("/", ".") if file.startswith(CODE) else ""
     return name if name.split(".")[0] in {"optsum", "formulations", "heuristics", "solvers"} else ""
 
 
 def traced(arguments: list[str]) -> Descent:
-    """Return the way of a command through the modules of this process, which must have nothing else to do."""
-    assert main(arguments) == 0  # kernels, solvers and late imports are no part of the way
+    """Return the calls of a command with options, after a first run without recording."""
+    assert main(arguments) == 0  # loads kernels, solvers and late imports
     setup.setup_of.cache_clear()
     descent = Descent()
     sys.setprofile(descent.profile)

@@ -1,4 +1,4 @@
-"""What `optsum` offers: every name of it loads, documents and examples need no other, every module stands alone."""
+"""Check the public names: each loads, documents and examples need no others, every module can be imported alone."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if not (ROOT / "docs").is_dir():
 
 
 def deep_imports(source: str) -> Iterator[str]:
-    """Yield what a program imports from below `optsum.X`."""
+    """Yield the modules below `optsum.X` that a program imports."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if re.match(r"optsum\.\w+\.", alias.name))
@@ -49,7 +49,7 @@ def test_every_name_loads() -> None:
 
 
 def test_the_package_is_pickled_as_its_name() -> None:
-    # Where it lies outside site-packages, dill copies a module with all that it holds, and datasets warn of it.
+    # Otherwise, outside site-packages, dill would copy the module with its contents, and datasets would warn.
     assert pickle.loads(pickle.dumps(optsum)) is optsum  # noqa: S301 - of our own making
 
 
@@ -63,7 +63,7 @@ def test_few_names_are_listed_and_those_for_extensions_are_in_plugins() -> None:
         _ = optsum.plugins.solve
 
 
-def test_what_is_printed_is_short() -> None:
+def test_representations_are_short() -> None:
     topic = next(each for each in optsum.read_topics(ROOT / "examples/data/news.jsonl") if each.id == "cave-fish")
     assert repr(topic) == "<Topic 'cave-fish': 2 documents, 20 sentences, 3 references>"
     assert repr(optsum.FORMULATIONS).startswith("<Registry of formulation names: ")
@@ -81,7 +81,7 @@ def test_help_shows_every_option() -> None:
         assert "\n    tokenizer : " in getattr(optsum, name).__doc__, name
 
 
-def test_whatever_users_call_is_documented() -> None:
+def test_every_public_name_is_documented() -> None:
     offered = {name: getattr(optsum, name) for name in public_names() if name != "__version__"}
     offered |= {name: getattr(optsum.testing, name) for name in optsum.testing.__all__}
     methods = {
@@ -109,7 +109,7 @@ def test_documents_and_examples_import_nothing_deeper() -> None:
         (page.relative_to(ROOT).as_posix(), ".".join(names))
         for page in pages
         for names in MENTIONED.findall(page.read_text(encoding="utf-8"))
-        if names[0] != "testing"  # `optsum.testing.check_problem`: a module of the face
+        if names[0] != "testing"  # `optsum.testing.check_problem`: a public module
     ]
     for program in (ROOT / "examples").rglob("*.py"):
         found += [(program.name, name) for name in deep_imports(program.read_text(encoding="utf-8"))]
@@ -125,7 +125,7 @@ def test_a_deeper_import_is_found() -> None:
 
 
 def test_every_module_can_be_imported_first() -> None:
-    """Modules import each other in no circle (`test_layers`): if all can be imported, each can be the first."""
+    """Check this in one process: modules have no import cycle (`test_layers`), so any of them can be the first."""
     names = [name for name in map(name_of, all_sources()) if not name.endswith("__main__")]
     program = f"for name in {names[::-1]!r}: __import__(name)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)

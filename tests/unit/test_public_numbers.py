@@ -1,8 +1,8 @@
-"""Every number that a public function or constructor takes is taken exactly, or refused in one sentence.
+"""Check that every number given to a public function or constructor is taken exactly, or refused in one sentence.
 
-The walk goes over all names of `optsum`, and the methods of what is in `EXAMPLES`: each of their parameters that takes
-numbers has an example there, by its name, and each number in an example is replaced by an odd one. A new function is
-walked over without being named here, unless it has a parameter that no other has.
+The test visits all names of `optsum`, and the methods of what is in `EXAMPLES`. Each parameter that takes numbers has
+an example there, by its name, and each number in an example is replaced by an unusual one. A new function needs no
+entry here, unless one of its parameters has a new name.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import optsum
 
 
 class OwnProblem(optsum.Problem):
-    """The most units within the limits."""
+    """A problem whose value is the number of units."""
 
     def evaluate(self, selection: tuple[int, ...]) -> optsum.Evaluation:
         """Count the units."""
@@ -34,12 +34,12 @@ class OwnProblem(optsum.Problem):
 TOPIC = {"id": "t", "documents": [["a b c", "b c d", "d e", "a"]], "references": [["a b d e"]]}
 COVERAGE = optsum.Coverage.of([2, 3], [{0: 1}, {1: 2}], [[4], [3, 2]], constants=[0, 9], max_length=5)
 EXAMPLES: dict[str, Any] = {
-    # What is no number, but needed.
+    # required arguments that are not numbers
     "analyzer": optsum.Analyzer(), "config": None, "extract": ["s1"], "instance": COVERAGE, "obj": TOPIC,
     "problem": OwnProblem(lengths=(2, 3, 1), max_length=4), "references": [["a c"]], "rng": None, "strategy": "greedy",
     "summary": "a b", "systems": [{"topic_id": "t", "system": "s", "summary": ["a"]}], "topic": TOPIC,
     "topics": [TOPIC], "topic of score_extract": optsum.as_topic({"id": "t", "cover": [[["s1"]]]}),
-    # What has numbers in it.
+    # arguments that contain numbers
     "all_": 1, "at_least": 0.2, "best": 2, "coefficients": (1, 2), "constants": [0, 9], "each_oracle": 1,
     "evaluation_limit": 9, "evaluations": 9, "exact_time_limit": 5.0, "exclusive": 0.5, "forbid": [0],
     "gains": [[4], [3, 2]], "gap": 0.1, "grace_s": 0.5, "high": 9, "k": 1, "lengths": [2, 3], "low": 0,
@@ -81,7 +81,7 @@ NUMBERS = re.compile(r"\b(int|float|IntArray|Fraction)\b")
 
 
 def functions() -> Iterator[tuple[str, Callable[..., Any]]]:
-    """Yield functions, constructors and methods of examples, by name."""
+    """Yield functions, constructors and methods by name."""
     for name in sorted(public_names() - RECORDS):
         found = getattr(optsum, name)
         if isinstance(found, type) and issubclass(found, Exception | Enum):
@@ -99,7 +99,7 @@ def functions() -> Iterator[tuple[str, Callable[..., Any]]]:
 
 
 def doors() -> Iterator[Any]:
-    """Yield functions with what they need and a parameter that takes numbers; all options of searches once."""
+    """Yield functions with their required arguments and a parameter that takes numbers; search options only once."""
     for name, function in functions():
         written = as_written(function).parameters
         needed = {
@@ -108,7 +108,7 @@ def doors() -> Iterator[Any]:
             if each.default is each.empty and each.kind not in {each.VAR_POSITIONAL, each.VAR_KEYWORD}
         }
         if not needed.keys() <= EXAMPLES.keys():
-            continue  # files
+            continue  # functions on files
         if "config" in written and name not in {"frontier", "score"}:
             needed |= BESIDE | ({"all_": 2} if name == "labels" else {})
         for each in (inspect.signature(function) if name == "solve" else as_written(function)).parameters.values():
@@ -120,18 +120,18 @@ def doors() -> Iterator[Any]:
 
 
 def numbers_in(example: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Yield the way to each number: keys and places."""
+    """Yield the path to each number in an example, made of keys and positions."""
     if isinstance(example, int | float):
         yield way
     for key, held in example.items() if isinstance(example, dict) else ():
-        yield from [(*way, (key,))] if isinstance(key, int) else []  # the key itself
+        yield from [(*way, (key,))] if isinstance(key, int) else []  # the key itself is a number
         yield from numbers_in(held, (*way, key))
     for place, held in enumerate(example) if isinstance(example, list | tuple) else ():
         yield from numbers_in(held, (*way, place))
 
 
 def replaced(example: Any, way: tuple[Any, ...], odd: Any) -> Any:
-    """Return an example with an odd number at a place."""
+    """Return an example in which the number at a path is replaced."""
     if not way:
         return odd
     first, *others = way
@@ -146,7 +146,7 @@ def replaced(example: Any, way: tuple[Any, ...], odd: Any) -> Any:
 
 
 @pytest.mark.parametrize(("function", "needed", "parameter", "whole"), [*doors()])
-def test_a_number_is_whole_or_refused_at_every_door(
+def test_every_number_is_taken_exactly_or_refused(
     function: Callable[..., Any], needed: dict[str, Any], parameter: str, whole: bool
 ) -> None:
     example = EXAMPLES[parameter]
@@ -154,7 +154,7 @@ def test_a_number_is_whole_or_refused_at_every_door(
     for way in numbers_in(example):
         for odd in ODD:
             if way and isinstance(way[-1], tuple) and isinstance(odd, np.ndarray):
-                continue  # it is no key of a dictionary
+                continue  # an array cannot be a key
             try:
                 found = function(**{**needed, parameter: replaced(example, way, odd)})
                 found = list(found) if isinstance(found, Iterator) else found
@@ -168,16 +168,16 @@ def test_a_number_is_whole_or_refused_at_every_door(
                 held = shown(found, parameter)
                 for step in way:
                     held = held[step]
-                assert held == odd or odd > held >= 2**40, (way, odd, held)  # more than anything reaches
+                assert held == odd or odd > held >= 2**40, (way, odd, held)  # larger than any value reached
 
 
 def shown(found: Any, parameter: str, given: Any = None) -> Any:
-    """Return what an object says that it was given, in lists; or what was given."""
+    """Return the attribute of an object that holds the argument, with arrays and tuples as lists, or the argument."""
     value = given if found is None else getattr(found, parameter, None)
     return value.tolist() if isinstance(value, np.ndarray) else list(value) if isinstance(value, tuple) else value
 
 
 def test_every_parameter_that_takes_numbers_has_an_example() -> None:
-    """A new one is named by the walk itself."""
+    """Check this so that a new parameter is noticed."""
     missing = [door.id for door in doors() if not isinstance(door.id, str) or door.values[2] not in EXAMPLES]
     assert missing == []

@@ -1,3 +1,5 @@
+"""Test extracts of real topics: equal optima in different ways, bounds, greedy search, long topics."""
+
 from __future__ import annotations
 
 import time
@@ -34,7 +36,7 @@ def solved(given: list[Any], **options: Any) -> list[Result]:
 
 
 def check_text(topic: Any, result: Result, metric: str, **others: Any) -> None:
-    """Count the hits of a result from its text, by the independent scorer."""
+    """Check the hits of a result against those of its text, counted by `rouge`."""
     assert result.summary is not None
     score = rouge(list(result.summary), topic.references, metric, boundaries="sentence", last_unigram=True, **others)
     assert (result.numerator, result.denominator) == (score.hits, score.reference_total), topic.id
@@ -105,7 +107,7 @@ def test_windows_that_can_be_met_are_met_by_greedy(shared_data: Path) -> None:
 
 
 def as_printed(problem: Problem) -> Fraction:
-    """Algorithm 2 as it is printed: line 5 adds the length of a sentence that is then rejected."""
+    """Return the value of Algorithm 2 as printed, where line 5 adds the length of a sentence that is then rejected."""
     taken: list[int] = []
     left = list(range(problem.size))
     length = 0
@@ -122,7 +124,7 @@ def as_printed(problem: Problem) -> Fraction:
     return max(worth(taken), *(worth([unit]) for unit in range(problem.size)))
 
 
-def test_what_the_slip_in_algorithm_2_costs(shared_data: Path) -> None:
+def test_the_loss_by_the_slip_in_algorithm_2(shared_data: Path) -> None:
     given = topics(shared_data, "realsumm", 25)
     intended = solved(given, strategy="greedy", max_length=60)
     printed = [
@@ -135,8 +137,8 @@ def test_what_the_slip_in_algorithm_2_costs(shared_data: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LONG)
-def test_hundreds_of_sentences(shared_data: Path, name: str) -> None:
-    """Up to 1,864 units: ROUGE-2 to proven optimality within seconds, greedy within a tenth of them."""
+def test_topics_of_hundreds_of_sentences_are_proven(shared_data: Path, name: str) -> None:
+    """Check up to 1,864 units: ROUGE-2 is proven optimal within seconds, and greedy search needs a tenth of that."""
     words, count = LONG[name]
     given = topics(shared_data, name)
     assert len(given) == count
@@ -154,7 +156,7 @@ def test_hundreds_of_sentences(shared_data: Path, name: str) -> None:
 
 
 def test_a_long_topic_stops_at_its_time_limit(shared_data: Path) -> None:
-    """A topic that ROUGE-1 keeps busy for longer: the bound and the selection are there all the same."""
+    """Test a topic on which ROUGE-1 takes longer: the bound and the selection are returned nevertheless."""
     given = topics(shared_data, "squality", 1)
     (result,) = solved(given, max_length=450, time_limit=0.5)
     assert result.seconds < 10

@@ -1,3 +1,5 @@
+"""Test the registry of built-in and third-party parts: names, options, broken plug-ins."""
+
 from __future__ import annotations
 
 import importlib
@@ -46,7 +48,7 @@ callable = {module}:function
 
 
 def install(folder: Path, name: str, entries: str = ENTRIES) -> None:
-    """Put a distribution into a folder, as pip would."""
+    """Install a distribution into a folder, as pip does."""
     (folder / f"{name}.py").write_text(PLUGIN, encoding="utf-8")
     info = folder / f"{name}-1.0.dist-info"
     info.mkdir()
@@ -63,7 +65,7 @@ def plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def registry() -> Registry[Strategy]:
-    """Return a fresh one: the real ones read the entry points once."""
+    """Return a new registry, because the real ones read the entry points only once."""
     return Registry(STRATEGIES.kind, STRATEGIES.builtin, STRATEGIES.group, STRATEGIES.base)
 
 
@@ -154,13 +156,13 @@ def test_options_of_a_strategy() -> None:
 
 
 def test_only_fields_are_options() -> None:
-    """A class variable is none, though dataclasses list it among their fields."""
+    """Test a class variable, which dataclasses list among their fields although it is no option."""
     with pytest.raises(UnknownNameError, match="no option of the strategy milp 'about'"):
         STRATEGIES.create("milp", {"about": "x"})
 
 
 def test_a_source_tree_that_is_not_installed_says_so(project_root: Path) -> None:
-    """In a checkout the core is importable from the current folder, and the folders beside it are not parts of it."""
+    """Test a checkout, where the core can be imported from the current folder but the folders beside it cannot."""
     code = (
         "import sys; sys.meta_path = [each for each in sys.meta_path if 'editable' not in repr(each)]\n"
         "import optsum\n"
@@ -179,6 +181,6 @@ def test_a_family_is_asked_for_names_that_nothing_lists() -> None:
     highs = BACKENDS.load("pyomo:appsi_highs")
     assert (highs.name, highs.access) == ("pyomo:appsi_highs", "pyomo")
     assert "pyomo:appsi_highs" not in BACKENDS.names()
-    assert BACKENDS.load("pyomo:highs").__name__ == "PyomoHighs"  # what is listed wins
+    assert BACKENDS.load("pyomo:highs").__name__ == "PyomoHighs"  # a listed name takes precedence
     with pytest.raises(OptionError, match="after the colon"):
         BACKENDS.load("pyomo:")

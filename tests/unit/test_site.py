@@ -1,4 +1,4 @@
-"""The site is built without a warning, needs no other host, and can be searched from ``file://``."""
+"""Check that the site builds without warnings, loads nothing from other hosts, and can be searched from ``file://``."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
 
 
 def test_no_formula_holds_what_latex_would_have_read(site: Path) -> None:
-    """Neither an ampersand that parts columns, nor the name of a command or of an environment."""
+    """Check for ampersands that separate columns, and for names of commands and environments."""
     formulas = {
         f"{page.relative_to(site)}: {formula}": re.sub(r"<[^>]*>", "", formula)
         for page in site.rglob("*.html")
@@ -90,7 +90,7 @@ def test_the_reference_is_whole(site: Path) -> None:
         assert [flag for flag in flags if not re.search(rf"<code>[^<]*{flag}\b", lines)] == [], name
     assert (
         max(Counter(re.findall(r"<td><code>-.*?</tr>", lines, re.DOTALL)).values()) <= 2
-    )  # three that share a flag link to it
+    )  # the three options that share a flag link to it
 
 
 def test_every_public_name_has_an_entry_under_its_public_path(site: Path) -> None:

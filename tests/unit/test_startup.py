@@ -1,6 +1,6 @@
-"""What is not needed is not loaded: `import optsum` and `optsum --help` answer at once.
+"""Check that unneeded modules are not loaded, so that `import optsum` and `optsum --help` answer at once.
 
-Nothing is timed here, because a busy machine would decide; the modules that cost the time are named instead.
+No time is measured, because it depends on the machine; the slow modules are named instead.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ assert "Usage" in shown.getvalue(), shown.getvalue()
 
 
 def loaded_after(code: str) -> set[str]:
-    """Return the top-level modules that a fresh interpreter has loaded after some code."""
+    """Return the top-level modules that a new interpreter has loaded after running some code."""
     done = subprocess.run([sys.executable, "-c", f"{code}\n{_LOADED}"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return set(json.loads(done.stdout))
@@ -69,7 +69,7 @@ def test_a_small_topic_loads_neither_other_strategies_nor_what_others_need(
     assert loaded.isdisjoint({"numba", "highspy", "multiprocessing", "loky"})
 
 
-def test_what_is_loaded_is_seen() -> None:
+def test_a_loaded_module_is_found() -> None:
     assert "numpy" in loaded_after("from optsum import CoverageProblem")
 
 
@@ -83,7 +83,7 @@ from optsum._version import __version__ as __version__
 
 
 def stub() -> str:
-    """Return the imports that happen when a name is asked for, as type checkers read them."""
+    """Return the stub with the imports behind each public name, as type checkers read it."""
     lines = sorted(f"from {module} import {name} as {name}\n" for name, module in optsum._HOME.items())
     return f"{STUB_BEGINS}{''.join(lines)}\ndef __getattr__(name: str) -> Any: ...\n"
 

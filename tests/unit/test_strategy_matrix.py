@@ -1,4 +1,4 @@
-"""Every strategy on every formulation and objective: a cell is served, or refused by a sentence."""
+"""Check every strategy on every formulation and objective: it is right, or refuses by a sentence."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def topics() -> list[Topic]:
 
 @cache
 def tasks(objective: str, all_units: bool) -> list[tuple[Task, Key | None]]:
-    """Return the problems of an objective and their optima; `all_units` is whether strategies see every sentence."""
+    """Return the tasks of an objective with their optima; `all_units` is whether strategies see every sentence."""
     options = resolve({**OBJECTIVES[objective], "strategy": "lead" if all_units else "greedy"})
     assert options.searcher().all_units is all_units
     made = [build(topic, setup_of(options)) for topic in topics()]
@@ -83,7 +83,7 @@ def tasks(objective: str, all_units: bool) -> list[tuple[Task, Key | None]]:
 
 
 def refused(strategy: Strategy, problem: Problem) -> str | None:
-    """Return the sentence by which a strategy refuses a problem, if it does."""
+    """Return the sentence by which a strategy refuses a problem, or None."""
     try:
         strategy.accept(problem)
     except UnsupportedError as error:
@@ -93,7 +93,7 @@ def refused(strategy: Strategy, problem: Problem) -> str | None:
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
 @pytest.mark.parametrize("strategy", STRATEGIES.names())
-def test_a_cell_is_served_or_refused(strategy: str, objective: str) -> None:
+def test_a_strategy_serves_an_objective_or_refuses_it(strategy: str, objective: str) -> None:
     given = [f"{name}={value}" for name, value in BUDGETS.get(strategy, {}).items()]
     searcher = resolve({**OBJECTIVES[objective], "strategy": strategy, "strategy_options": given}).searcher()
     for task, best in tasks(objective, searcher.all_units):
@@ -118,7 +118,7 @@ def test_a_cell_is_served_or_refused(strategy: str, objective: str) -> None:
 
 @cache
 def near(objective: str, number: int) -> frozenset[tuple[int, ...]]:
-    """Return all selections of a problem that lose at most a fifth of the best value."""
+    """Return all selections of a problem within a fifth of the best value."""
     task, best = tasks(objective, all_units=False)[number]
     problem = task.problem
     if best is None:
@@ -131,7 +131,7 @@ def near(objective: str, number: int) -> frozenset[tuple[int, ...]]:
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
 @pytest.mark.parametrize("strategy", STRATEGIES.names())
-def test_what_is_near_is_served_or_refused(strategy: str, objective: str) -> None:
+def test_near_optimal_selections_are_served_or_refused(strategy: str, objective: str) -> None:
     searcher = resolve({**OBJECTIVES[objective], "strategy": strategy}).searcher()
     for number, (task, _) in enumerate(tasks(objective, all_units=False)):
         refusal, found = None, None

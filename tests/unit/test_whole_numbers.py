@@ -1,4 +1,4 @@
-"""No number is cast in silence where it is not a parameter by itself (`test_public_numbers`): exact, or a sentence."""
+"""Check numbers that are no parameter by themselves (see `test_public_numbers`): taken exactly, or refused."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LENGTHS = (2, 3, 1)
 
 
 class OwnProblem(optsum.Problem):
-    """The most units within the limits."""
+    """A problem whose value is the number of units."""
 
     def evaluate(self, selection: tuple[int, ...]) -> optsum.Evaluation:
         """Count the units."""
@@ -32,16 +32,16 @@ class OwnProblem(optsum.Problem):
 
 @dataclass(frozen=True)
 class Bounded(OwnProblem):
-    """A problem with a value and a bound that anything may be."""
+    """A problem with an arbitrary value and bound."""
 
     shown: Any = 0
 
     def evaluate(self, selection: tuple[int, ...]) -> optsum.Evaluation:
-        """Show anything."""
+        """Return the arbitrary value."""
         return optsum.Evaluation(len(selection), self.excess(selection), self.shown)
 
     def bound(self, chosen: tuple[int, ...], open: tuple[int, ...]) -> Any:  # noqa: A002
-        """Return anything."""
+        """Return the arbitrary bound."""
         return self.shown
 
 
@@ -55,7 +55,7 @@ def _pyomo(coefficient: Any = 1, upper: Any = 1) -> Any:
     try:
         model.y = pyo.Var(domain=pyo.Integers, bounds=(0, upper))
         model.aim = pyo.Objective(expr=coefficient * model.x[0] - model.y, sense=pyo.maximize)
-    except (TypeError, ValueError, OverflowError) as error:  # Pyomo has refused it
+    except (TypeError, ValueError, OverflowError) as error:  # Pyomo refuses it
         raise optsum.InputError(str(error)) from error
     return optsum.PyomoProblem(model, units=model.x)
 
@@ -139,7 +139,7 @@ TARGETS: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("target", TARGETS)
 @given(value=scalars)
 def test_a_number_is_taken_exactly_or_refused(target: str, value: Any) -> None:
-    assume(not isinstance(value, np.ndarray) or target != "feature")  # it is no key of a dictionary
+    assume(not isinstance(value, np.ndarray) or target != "feature")  # an array cannot be a key
     assume(type(value) in {int, float, bool, str, type(None)} or not target.startswith("json"))
     try:
         found = TARGETS[target](value)
@@ -162,8 +162,8 @@ LOOSE: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize("door", LOOSE)
 @given(value=scalars)
-def test_what_cannot_be_taken_is_refused_by_a_sentence(door: str, value: Any) -> None:
-    assume(not isinstance(value, np.ndarray))  # Pyomo has refused it, in ways of its own
+def test_other_values_are_refused_by_a_sentence(door: str, value: Any) -> None:
+    assume(not isinstance(value, np.ndarray))  # Pyomo refuses arrays in its own way
     with suppress(optsum.OptsumError):
         LOOSE[door](value)
 

@@ -1,4 +1,4 @@
-"""The labels of spaCy's English models: detected, cut by rules of their own, read from a document."""
+"""Test the dependency labels of spaCy's English models: detection, chunk rules, and parses from a spaCy document."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def cut(text: str, profile: str = "strict") -> str:
 
 
 SENTENCES = [
-    # Figure 1 of Hirao et al. 2017: the same chunks as from Universal Dependencies
+    # Figure 1 of Hirao et al. 2017 has the same chunks as with Universal Dependencies
     (
         (
             "Most/ADJ/2/amod/most/JJS dolphins/NOUN/3/nsubj/dolphin/NNS live/VERB/0/ROOT/live/VBP in/ADP/3/prep/in/IN "
@@ -51,7 +51,7 @@ SENTENCES = [
         ),
         "[Dolphins]1! [usually]2 [live]3 [20-40 years]4! [in the wild]5",
     ),
-    # be heads its clause, so what it says is required
+    # "be" heads its clause, so its complement is required
     (
         (
             "The/DET/3/det/the/DT fishing/NOUN/3/compound/fishing/NN boat/NOUN/4/nsubj/boat/NN was/AUX/0/ROOT/be/VBD "
@@ -59,7 +59,7 @@ SENTENCES = [
         ),
         "[The]1! [fishing]2 [boat]1 [was n't]3 [very]4 [old]5!",
     ),
-    # agent and its noun, names, an owner that is a pronoun and one that is not
+    # agent and its noun, names, a possessor that is a pronoun and one that is not
     (
         (
             "Ann/PROPN/2/compound/Ann/NNP Lee/PROPN/4/nsubjpass/Lee/NNP was/AUX/4/auxpass/be/VBD "
@@ -68,7 +68,7 @@ SENTENCES = [
         ),
         "[Ann Lee]1! [was seen]2 [by]3 [her friend 's]4! [son]3",
     ),
-    # coordination as a chain, coordinators on the left
+    # coordination as a chain, with coordinators on the left
     (
         (
             "Ann/PROPN/7/nsubj/Ann/NNP ,/PUNCT/1/punct/,/, Bo/PROPN/1/conj/Bo/NNP ,/PUNCT/3/punct/,/, "
@@ -83,7 +83,7 @@ SENTENCES = [
         ),
         "[He]1! [ate]2 [both]3 [tea]4! [and cake]5 [and slept]6",
     ),
-    # adverbs and prepositions that their heads need, a verb in front of its subject
+    # required adverbs and prepositions, a verb before its subject
     (
         (
             "Those/PRON/4/nsubj/those/DT with/ADP/1/prep/with/IN sense/NOUN/2/pobj/sense/NN look/VERB/0/ROOT/look/VBP "
@@ -125,7 +125,7 @@ SENTENCES = [
 
 
 @pytest.mark.parametrize(("text", "expected"), SENTENCES)
-def test_rules(text: str, expected: str) -> None:
+def test_rules_cut_sentences_into_the_expected_chunks(text: str, expected: str) -> None:
     assert cut(text) == expected
     assert cut(text, "paper") == expected.replace("!", "")
     assert rules_for(sentence(text)).name == "clearnlp"
@@ -134,17 +134,17 @@ def test_rules(text: str, expected: str) -> None:
 def test_labels_tell_the_scheme() -> None:
     assert rules_for(sentence("He/PRON/2/nsubj ate/VERB/0/root tea/NOUN/2/obj")).name == "ud"
     assert rules_for(sentence("He/PRON/2/nsubj ate/VERB/0/root tea/NOUN/2/dobj")).name == "clearnlp"
-    assert rules_for(sentence("He/PRON/2/nsubj slept/VERB/0/root")).name == "ud"  # nothing tells
+    assert rules_for(sentence("He/PRON/2/nsubj slept/VERB/0/root")).name == "ud"  # no label tells the schemes apart
     assert rules_for(sentence("He/PRON/2/nsubj slept/VERB/0/ROOT")).name == "clearnlp"
 
 
-def test_the_scheme_can_be_said() -> None:
+def test_the_scheme_can_be_given() -> None:
     parse = sentence("We/PRON/2/nsubj/we/PRP go/VERB/0/root/go/VBP nowhere/ADV/2/npadvmod/nowhere/RB")
     assert chunk_tree(parse, rules=load_rules("ud")).graph["rules"] == "ud"
     assert chunk_tree(parse).graph["rules"] == "clearnlp"
 
 
-# Documents. spaCy is an extra, so the same test runs on doubles that have what is used of it.
+# Documents. spaCy is an extra, so the test also runs on doubles with the attributes that are used.
 
 
 @dataclass
@@ -235,7 +235,7 @@ def real(*, parsed: bool = True) -> Any:
 
 
 @pytest.mark.parametrize("document", [double, real])
-def test_a_document_of_spacy(document: Any) -> None:
+def test_a_spacy_document_becomes_parses(document: Any) -> None:
     parses = parses_of_spacy(document(), "doc")
     assert [(parse.text, parse.source) for parse in parses] == [
         ("He didn't eat \ncake.", "doc: sentence 1"),
@@ -244,14 +244,14 @@ def test_a_document_of_spacy(document: Any) -> None:
     first = parses[0]
     assert first.tokens[0] == Token("He", "he", "PRON", "PRP", {"PronType": "Prs"}, 3, "nsubj", 0, 2)
     assert [first.text[t.start : t.end] for t in first.tokens] == ["He", "did", "n't", "eat", "cake", "."]
-    assert [t.head for t in first.tokens] == [3, 3, 3, -1, 3, 3]  # cake hung on the line break
+    assert [t.head for t in first.tokens] == [3, 3, 3, -1, 3, 3]  # the parent of "cake" was dropped
     assert bracketed(first, chunk_tree(first)) == "[He]1! [did n't eat]2 [cake .]3!"
     (again,) = parse_conllu(format_conllu(first))
     assert again.tokens == first.tokens
 
 
 @pytest.mark.parametrize("document", [double, real])
-def test_a_sentence_of_a_document(document: Any) -> None:
+def test_a_sentence_of_a_spacy_document_becomes_a_parse(document: Any) -> None:
     (parse,) = parses_of_spacy(list(document().sents)[1])
     assert (parse.text, parse.source, parse.tokens[0].start) == ("Why?", "sentence 1", 0)
 

@@ -1,4 +1,4 @@
-"""Chunks of real sentences: those with known chunks, and all of a treebank's documents."""
+"""Test the chunks of real sentences: 35 with known chunks, and statistics of a whole treebank."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from optsum.corpus.topics import read_topics
 
 @pytest.fixture(scope="module")
 def known(shared_data: Path) -> list[tuple[Parse, dict[str, Any]]]:
-    """Sentences with the chunks they should have."""
+    """Return sentences with their expected chunks."""
     expected = json.loads((shared_data / "chunks" / "expected.json").read_text(encoding="utf-8"))
     parses = list(read_conllu(shared_data / "chunks" / "examples.conllu"))
     assert len(parses) == len(expected) == 35
@@ -77,7 +77,7 @@ def test_a_treebank_is_cut_into_trees_of_the_known_size(shared_data: Path) -> No
             apart += sum(each[-1] - each[0] >= len(each) for each in inside)
             free += sum(not required for *_, required in tree.edges(data="required"))
     assert (sentences, words) == (1332, 26084)
-    # Of 2,519 sentences of the same treebank: 10.8 chunks, 48 % of one word, 17 % discontinuous, 6.3 free ones.
+    # On 2,519 sentences of the same treebank: 10.8 chunks, 48 % of one word, 17 % discontinuous, 6.3 free ones.
     assert chunks / sentences == pytest.approx(11.2, abs=0.1)
     assert single / chunks == pytest.approx(0.48, abs=0.01)
     assert apart / chunks == pytest.approx(0.17, abs=0.01)

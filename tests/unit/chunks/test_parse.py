@@ -1,4 +1,4 @@
-"""Parsed sentences: what CoNLL-U becomes, and what is refused."""
+"""Test parsed sentences: how CoNLL-U is read and written, and which files are refused."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DID_NOT = """\
 
 
 def lines(*rows: str) -> str:
-    """CoNLL-U of rows of form, head and relation."""
+    """Return CoNLL-U made of rows of form, head and relation."""
     return "\n".join(
         f"{number}\t{form}\t{form}\t_\t_\t_\t{head}\t{relation}\t_\t_"
         for number, (form, head, relation) in enumerate(map(str.split, rows), start=1)
@@ -59,7 +59,7 @@ def test_words_that_do_not_spell_their_multi_word_token_leave_it_to_the_first() 
     assert [(t.start, t.end) for t in parse.tokens] == [(0, 4), (5, 8), (8, 8), (9, 12)]
 
 
-def test_without_text_the_words_make_it() -> None:
+def test_without_a_text_line_the_words_make_the_text() -> None:
     (parse,) = parse_conllu(DID_NOT.replace("# text = I didn't  go.\n", ""))
     assert parse.text == "I didn't go."
 
@@ -127,7 +127,7 @@ def test_a_broken_sentence_does_not_cost_the_others() -> None:
         blocks[1].parse()
 
 
-def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+def test_files_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
     (tmp_path / "latin.conllu").write_bytes("1\tné".encode("latin-1"))
     (tmp_path / "empty.conllu").write_text("# nothing\n")
     (tmp_path / "cut.gz").write_bytes(gzip.compress(b"x" * 1000)[:20])
@@ -163,12 +163,12 @@ FORMS = st.lists(
 
 
 @given(FORMS, st.data())
-def test_what_is_written_is_read_again(forms: list[tuple[str, str]], data: st.DataObject) -> None:
+def test_written_parses_are_read_back(forms: list[tuple[str, str]], data: st.DataObject) -> None:
     text, spans = "", []
     for form, blank in forms:
         spans.append((form, len(text), len(text) + len(form)))
         text += form
-        if data.draw(st.booleans()):  # a word of the same stretch without characters of its own
+        if data.draw(st.booleans()):  # a further word of the same token, without characters of its own
             spans.append(("zz", len(text), len(text)))
         text += blank
     tokens = [

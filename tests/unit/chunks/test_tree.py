@@ -1,4 +1,4 @@
-"""Chunk trees: the rules one by one, re-attachment, punctuation, and what holds for every tree."""
+"""Test chunk trees: each rule, re-attachment, punctuation, and properties of all trees."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def cut(text: str, profile: str = "strict") -> str:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        # Relative and interrogative words
+        # relative and interrogative words
         ("people/NOUN/0/root who/PRON/3/nsubj/who/PronType=Rel came/VERB/1/acl:relcl", "[people]1 [who came]2"),
         ("people/NOUN/0/root who/PRON/3/nsubj/who/PronType=Int,Rel came/VERB/1/acl:relcl", "[people]1 [who came]2"),
         (
@@ -47,12 +47,12 @@ def cut(text: str, profile: str = "strict") -> str:
             "like/VERB/0/root what/PRON/1/obj/what/PronType=Rel he/PRON/4/nsubj does/VERB/2/acl:relcl",
             "[like]1 [what]2! [he]3! [does]4!",
         ),
-        # Function words
+        # function words
         ("all/DET/3/det:predet the/DET/3/det works/NOUN/0/root", "[all]1 [the works]2"),
         ("He/PRON/3/nsubj has/AUX/3/aux gone/VERB/0/root up/ADP/3/compound:prt", "[He]1! [has gone up]2"),
         ("Ann/PROPN/4/nsubj Lee/PROPN/1/flat is/AUX/4/cop tall/ADJ/0/root", "[Ann Lee]1! [is tall]2"),
         ("Hm/INTJ/2/dep and/CCONJ/3/dep go/VERB/0/root", "[Hm]1 [and go]2"),
-        # Adverbs
+        # adverbs
         ("He/PRON/3/nsubj never/ADV/3/advmod sang/VERB/0/root loudly/ADV/3/advmod", "[He]1! [never sang]2 [loudly]3"),
         ("nie/ADV/2/advmod/nie/Polarity=Neg sang/VERB/0/root", "[nie sang]1"),
         ("no/DET/2/advmod longer/ADV/3/advmod/long sings/VERB/0/root", "[no longer sings]1"),
@@ -60,7 +60,7 @@ def cut(text: str, profile: str = "strict") -> str:
         ("so/ADV/2/advmod tired/ADJ/0/root today/ADV/2/advmod", "[so tired]1 [today]2"),
         ("left/VERB/0/root years/NOUN/1/obl:unmarked/year ago/ADV/2/advmod", "[left]1 [years ago]2"),
         ("left/VERB/0/root two/NUM/3/nummod years/NOUN/4/obl:unmarked ago/ADV/1/advmod", "[left]1 [two years ago]2"),
-        # Compounds and names
+        # compounds and names
         ("State/PROPN/2/compound Department/PROPN/3/compound staff/NOUN/0/root", "[State Department]1 [staff]2"),
         ("dress/NOUN/2/compound code/NOUN/0/root", "[dress]1 [code]2"),
         ("due/ADJ/2/compound process/NOUN/0/root", "[due process]1"),
@@ -71,7 +71,7 @@ def cut(text: str, profile: str = "strict") -> str:
         ("my/PRON/2/nmod:poss car/NOUN/0/root", "[my car]1"),
         ("Ann/PROPN/3/nmod:poss 's/PART/1/case car/NOUN/0/root", "[Ann 's]1! [car]2"),
         ("a/DET/2/det lot/NOUN/3/obl:npmod better/ADV/0/root", "[a lot better]1"),
-        # Required
+        # required chunks
         ("give/VERB/0/root me/PRON/1/iobj tea/NOUN/1/obj", "[give]1 [me]2! [tea]3!"),
         ("end/NOUN/0/root of/ADP/3/case June/PROPN/1/nmod", "[end]1 [of June]2!"),
         ("price/NOUN/0/root of/ADP/3/case tea/NOUN/1/nmod", "[price]1 [of tea]2"),
@@ -160,11 +160,11 @@ def cut(text: str, profile: str = "strict") -> str:
             ),
             "[town]1 [he]2! [met]3 [me]4! [and liked]5 [Bo]6!",
         ),
-        # Whatever no rule knows
+        # relations without a rule
         ("go/VERB/0/root now/ADV/1/strange:thing", "[go]1 [now]2"),
     ],
 )
-def test_rules(text: str, expected: str) -> None:
+def test_rules_cut_sentences_into_the_expected_chunks(text: str, expected: str) -> None:
     assert cut(text) == expected
     assert cut(text, "paper") == expected.replace("!", "")
 
@@ -180,7 +180,7 @@ def test_rules(text: str, expected: str) -> None:
         ("It/PRON/2/nsubj rains/VERB/5/ccomp ,/PUNCT/2/punct he/PRON/5/nsubj said/VERB/0/root", {1: 2, 3: 4, 4: 2}),
         ("It/PRON/2/nsubj rains/VERB/4/ccomp ,/PUNCT/2/punct said/VERB/0/root Ann/PROPN/4/nsubj", {1: 2, 3: 2, 4: 3}),
         ("He/PRON/2/nsubj said/VERB/0/root it/PRON/4/nsubj rains/VERB/2/ccomp ./PUNCT/2/punct", {1: 2, 3: 4, 4: 2}),
-        ("What/PRON/2/obj eats/VERB/4/ccomp he/PRON/4/nsubj said/VERB/0/root", {1: 2, 2: 4, 3: 4}),  # no comma
+        ("What/PRON/2/obj eats/VERB/4/ccomp he/PRON/4/nsubj said/VERB/0/root", {1: 2, 2: 4, 3: 4}),  # without a comma
         (
             "That/SCONJ/2/mark rains/VERB/5/ccomp ,/PUNCT/2/punct he/PRON/5/nsubj said/VERB/0/root",
             {1: 3, 2: 3},
@@ -189,10 +189,10 @@ def test_rules(text: str, expected: str) -> None:
         ("ran/VERB/0/root enough/ADV/1/advmod to/PART/4/mark win/VERB/1/advcl", {2: 1, 3: 2}),
         ("ran/VERB/0/root so/ADV/3/advmod fast/ADV/1/advmod that/SCONJ/5/mark won/VERB/1/advcl", {2: 1, 3: 2}),
         ("ran/VERB/0/root so/ADV/3/advmod fast/ADV/1/advmod when/SCONJ/5/mark won/VERB/1/advcl", {2: 1, 3: 1}),
-        ("to/PART/2/mark win/VERB/4/advcl enough/ADV/4/advmod ran/VERB/0/root", {1: 3, 2: 3}),  # behind it
+        ("to/PART/2/mark win/VERB/4/advcl enough/ADV/4/advmod ran/VERB/0/root", {1: 3, 2: 3}),  # after the clause
     ],
 )
-def test_reattachment(text: str, expected: dict[int, int]) -> None:
+def test_chunks_are_reattached(text: str, expected: dict[int, int]) -> None:
     assert {child: parent for parent, child in chunk_tree(sentence(text)).edges} == expected
 
 
@@ -216,7 +216,7 @@ def test_a_coordinator_before_an_attribution_goes_with_what_was_said() -> None:
         ("-LRB-/PUNCT/2/punct Go/VERB/0/root x/PUNCT/2/punct", "[-LRB- Go]1 [x]2"),  # a letter is no punctuation
     ],
 )
-def test_punctuation(text: str, expected: str) -> None:
+def test_punctuation_belongs_to_the_expected_chunk(text: str, expected: str) -> None:
     assert cut(text) == expected
 
 
@@ -251,7 +251,7 @@ def test_the_hyphen_must_join() -> None:
     assert bracketed(parse, chunk_tree(parse)) == "[sit - abouts]1 [sit -]2 [abouts]3"
 
 
-def test_the_graph_says_all() -> None:
+def test_the_graph_has_words_heads_and_required_edges() -> None:
     parse = next(iter(read_conllu(PARSED)))
     tree = chunk_tree(parse)
     assert tree.graph == {"text": parse.text, "profile": "strict", "rules": "ud", "root": 6}
@@ -262,7 +262,7 @@ def test_the_graph_says_all() -> None:
     assert chunk_tree(parse, "paper").edges[6, 1]["required"] is False
 
 
-def test_the_examples() -> None:
+def test_the_published_examples_have_their_chunks() -> None:
     found = [bracketed(parse, chunk_tree(parse)) for parse in read_conllu(PARSED)]
     assert found == [
         (
@@ -314,7 +314,7 @@ WORDS = ["a", "both", "enough", "so", "to", "that", "as", ",", '"', "(", "one", 
 
 @st.composite
 def parses(draw: st.DrawFn) -> Parse:
-    """Any tree, projective or not, with any labels."""
+    """Draw any tree, projective or not, with any labels."""
     count = draw(st.integers(1, 12))
     order = draw(st.permutations(range(count)))
     heads = [-1] * count

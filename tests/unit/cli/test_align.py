@@ -1,4 +1,4 @@
-"""`optsum align`: covers made from any topics file, as a topics file again."""
+"""Test `optsum align`, which makes covers from any topics file and writes them as a topics file."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_topic_comes_back_from_json_as_it_was(given: dict[str, Any]) -> None:
     assert as_topic(topic_to_json(topic)) == topic
 
 
-def test_covers_alone_and_parses_come_back_too() -> None:
+def test_covers_without_documents_and_parses_survive_json() -> None:
     bare = as_topic({"id": "t", "cover": [[[1, "a"]], []]})
     assert as_topic(topic_to_json(bare)) == bare
     parsed = as_topic({"id": "t", "documents": [["a", "b"]], "references": [["a"]], "parses": ["1\ta", "1\tb"]})
@@ -83,7 +83,7 @@ def test_covers_alone_and_parses_come_back_too() -> None:
 # --- the command --------------------------------------------------------------------------------------------------
 
 
-def test_what_is_written_is_what_align_makes_and_covers_run_on_it(run: Run) -> None:
+def test_the_written_topics_are_those_of_align_and_can_be_solved(run: Run) -> None:
     status, out, err = run("align", "topics.jsonl", "-o", "covers.jsonl")
     assert (status, err) == (0, "")
     assert out.startswith("2 covers of 3 abstract sentences; 1 of them without any alternative (optsum solve --uncov")
@@ -111,11 +111,11 @@ def test_options_are_those_of_the_function(run: Run) -> None:
         'threshold = 0.3\nmetric = "rouge-2"\nmax-sentences = 2\nstem = false\nstopwords = "keep"'
     )
     assert run("align", "topics.jsonl", "--config", "o.toml")[1] == out
-    # One file serves every command.
+    # the file has options of other commands as well
     assert run("solve", "topics.jsonl", "--config", "o.toml", "--max-length", "5")[0] == 0
 
 
-def test_cut_sets_are_counted(run: Run) -> None:
+def test_truncated_lists_of_alternatives_are_counted(run: Run) -> None:
     _, out, _ = run("align", "topics.jsonl", "--max-sets", "1", "-o", "covers.jsonl")
     assert "1 of them with more sets than --max-sets 1: the smallest are kept" in out
 
@@ -150,7 +150,7 @@ def test_bad_topics_are_rows_that_keep_their_reason(run: Run) -> None:
         (["topics.jsonl", "--config", "nosuch.toml"], "nosuch.toml cannot be read"),
     ],
 )
-def test_what_cannot_be_used_is_one_line(run: Run, arguments: list[str], reason: str) -> None:
+def test_unusable_arguments_are_one_line(run: Run, arguments: list[str], reason: str) -> None:
     status, out, err = run("align", *arguments)
     assert (status, out, err.count("\n")) == (2, "", 1)
     assert reason in err

@@ -1,4 +1,4 @@
-"""The commands, as far as one process without a terminal shows them."""
+"""Test the commands in one process without a terminal."""
 
 from __future__ import annotations
 
@@ -74,15 +74,15 @@ def test_the_line_of_a_command_says_that_the_backend_was_not_needed(run: Any, tm
     assert "8 optimal; the backend pyomo:highs was not needed; " in run("solve", NEWS, "--max-length", 50, *given)[1]
 
 
-def test_the_standard_output_can_be_named(run: Any) -> None:
+def test_a_dash_names_the_standard_output(run: Any) -> None:
     assert len(rows_of(run("solve", NEWS, "--max-length", "50", "-o", "-")[1])) == 8
 
 
-def test_every_option_is_a_flag(run: Any) -> None:
+def test_the_help_has_a_flag_for_every_option(run: Any) -> None:
     status, out, _ = run("solve", "--help-all")
     assert status == 0
     for name, field in Options.model_fields.items():
-        repeated = name.endswith("_options")  # --backend-option, once for each
+        repeated = name.endswith("_options")  # --backend-option is given once for each option
         assert f"--{name.replace('_', '-')}".removesuffix("s" * repeated) in out
         assert " ".join((field.description or "").split()[:2]) in out
     _, out, _ = run("compare", "--help-all")
@@ -160,7 +160,7 @@ def test_score_prints_tables_and_writes_rows(run: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", LISTS)
-def test_lists_name_everything(run: Any, kind: str) -> None:
+def test_lists_name_all_registered_parts(run: Any, kind: str) -> None:
     status, out, err = run("list", kind)
     assert (status, err) == (0, "")
     names = {
@@ -209,7 +209,7 @@ def test_help_and_version(run: Any) -> None:
         assert f"Usage: optsum {name}" in out
 
 
-def test_a_stemmer_that_is_named_stems(run: Any, tmp_path: Path) -> None:
+def test_naming_a_stemmer_switches_stemming_on(run: Any, tmp_path: Path) -> None:
     topic = {"id": "t", "documents": [["Dying mice"]], "references": [["die"]]}
     file, systems, rows = tmp_path / "t.jsonl", tmp_path / "s.jsonl", tmp_path / "rows.jsonl"
     file.write_text(json.dumps(topic))

@@ -1,4 +1,4 @@
-"""Solvers on the command line and in comparisons."""
+"""Test the choice, the options and the failures of backends on the command line and in comparisons."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from optsum.testing import hard_instance
 TOPIC = {"id": "t", "documents": [["a b c", "c d e f", "f g", "a g"]], "references": [["a c d f g"]]}
 
 
-def test_solvers_stand_side_by_side() -> None:
+def test_several_solvers_are_compared() -> None:
     table = optsum.compare([TOPIC], backends=["highs", "pyomo:highs"], max_length=6)
     assert [row.strategy for row in table.rows] == ["milp on highs", "milp on pyomo:highs"]
     assert [result.backend for result in table.results] == ["highs", "pyomo:highs"]
@@ -78,7 +78,7 @@ def test_solvers_stand_side_by_side() -> None:
         ({"time_limit": []}, "are not seconds"),
     ],
 )
-def test_solvers_that_cannot_be_compared(options: dict[str, Any], match: str) -> None:
+def test_impossible_comparisons_of_solvers_are_refused(options: dict[str, Any], match: str) -> None:
     with pytest.raises(OptionError, match=match):
         optsum.compare([TOPIC], max_length=6, **options)
 
@@ -211,7 +211,7 @@ def test_one_solver_on_the_command_line_wins_over_several_of_a_file(tmp_path: Pa
         ("cplex", "emphasis_mip", 77),
     ],
 )
-def test_values_that_a_solver_does_not_take(
+def test_values_that_a_solver_does_not_take_are_refused(
     capfd: pytest.CaptureFixture[str], backend: str, option: str, value: object
 ) -> None:
     if not backend_of(backend).available():
@@ -223,14 +223,14 @@ def test_values_that_a_solver_does_not_take(
 
 
 @pytest.mark.parametrize(("backend", "option"), [("cp-sat", "max_time_in_seconds"), ("glpk", "tmlim")])
-def test_a_time_limit_given_as_an_option_is_one(backend: str, option: str) -> None:
+def test_a_time_limit_given_as_a_solver_option_counts_as_the_limit(backend: str, option: str) -> None:
     if not backend_of(backend).available():
         pytest.skip(f"{backend} is not here")
     problem = CoverageProblem.of(hard_instance(units=200))
     result = search(problem, Milp(backend=backend, backend_options=((option, 1),)))
     assert (result.termination, result.status.value) in {
         (Termination.TIME_LIMIT, "feasible"),
-        (Termination.COMPLETED, "feasible"),  # what ended it by an option of its own is in the detail
+        (Termination.COMPLETED, "feasible"),  # ended by an option of its own, which the detail names
         (Termination.COMPLETED, "optimal"),
     }
 
@@ -240,10 +240,10 @@ def test_a_limit_that_the_solver_does_not_name_may_be_its_option() -> None:
     assert limited.ended(Ending.LIMIT, Limits(), 0.5) is Termination.TIME_LIMIT
     assert backend_of("cp-sat").ended(Ending.LIMIT, Limits(), 0.5) is Termination.FAILED
     nodes = backend_of("cbc", options={"maxNodes": 5})
-    assert nodes.ended(Ending.LIMIT, Limits(time_s=9.0), 0.5) is Termination.COMPLETED  # by its own options
+    assert nodes.ended(Ending.LIMIT, Limits(time_s=9.0), 0.5) is Termination.COMPLETED  # the solver's own options
 
 
-def test_a_solver_that_gets_no_seed_says_so() -> None:
+def test_a_solver_without_a_seed_is_reported() -> None:
     (result,) = optsum.solve_all([TOPIC], max_length=6, backend="pyomo:appsi_highs", seed=3)
     assert result.error is None
     assert "pyomo:appsi_highs got no seed" in str(result.detail)
@@ -274,7 +274,7 @@ def test_greedy_is_held_when_ctrl_c_takes_a_program_with_its_incumbent(monkeypat
 
 
 @pytest.mark.parametrize("command", ["export", "import-solution"])
-def test_what_only_searches_have_is_no_flag_of_files(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_commands_on_files_have_no_flags_of_searches(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([command, "--help-all"]) == 0
     out = capsys.readouterr().out
     assert "--max-length" in out
@@ -282,7 +282,7 @@ def test_what_only_searches_have_is_no_flag_of_files(command: str, capsys: pytes
         assert flag not in out, flag
 
 
-def test_what_goes_wrong_in_another_process_is_one_sentence(
+def test_an_error_in_another_process_is_one_sentence(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     if not backend_of("cp-sat").available():
@@ -303,7 +303,7 @@ def test_what_goes_wrong_in_another_process_is_one_sentence(
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for the process in /proc")
 @pytest.mark.slow
 def test_the_process_of_cp_sat_ends_with_the_one_that_started_it() -> None:
-    """Also where that one is killed in the middle of a search, so that nobody is left solving for ever."""
+    """Check this for a process that is killed in the middle of a search as well."""
     code = (
         "from optsum.problem.problem import CoverageProblem; from optsum.running.search import search\n"
         "from optsum.solvers.backends import cpsat; from optsum.testing import hard_instance\n"

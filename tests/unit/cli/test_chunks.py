@@ -1,4 +1,4 @@
-"""``optsum chunks``."""
+"""Test ``optsum chunks``, which shows the chunks of parsed sentences."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_line_for_each_sentence(run: Any) -> None:
     assert out.splitlines()[-1] == LAST
 
 
-def test_profiles(run: Any) -> None:
+def test_profiles_cut_differently(run: Any) -> None:
     assert run(PARSED, "--profile", "paper")[1] == run(PARSED, "--profile", "strict")[1].replace("!", "")
     assert run(PARSED, "--chunk-profile", "paper")[1] == run(PARSED, "--profile", "paper")[1]
     status, out, err = run(PARSED, "--profile", "papers")
@@ -48,7 +48,7 @@ def test_profiles(run: Any) -> None:
 
 
 def test_candidates_of_the_papers_figure(run: Any) -> None:
-    """T(live in), the sets V and U, and what is not possible, as Figure 1 has them (V and U as the text means them)."""
+    """Check T(live in), V, U and the infeasible candidates of Figure 1 (V and U as the paper's text defines them)."""
     status, out, err = run(DATA / "dolphins.conllu", "--candidates", "--profile", "paper")
     assert (status, err) == (0, "")
     lines = out.splitlines()
@@ -66,14 +66,14 @@ def test_candidates_of_the_papers_figure(run: Any) -> None:
     assert " ".join(gram for name, gram in named.items() if name.startswith("w1")) == (
         "most_dolphins most_live most_in dolphins_live dolphins_in live_in in_every every_ocean"
     )
-    assert " ".join(gram for name, gram in named.items() if name.startswith("w2")) == (  # printed without in_rivers
+    assert " ".join(gram for name, gram in named.items() if name.startswith("w2")) == (  # the paper omits in_rivers
         "some_dolphins dolphins_live dolphins_in dolphins_in live_in live_in in_rivers rivers_in in_some some_regions"
     )
 
 
 @pytest.mark.parametrize("profile", ["strict", "paper"])
 def test_a_candidate_is_feasible_if_some_compression_has_it(profile: str) -> None:
-    """All compressions of a sentence are made: the words that stand side by side in one of them are all there are."""
+    """Compare with the pairs of neighbouring words in all compressions of a sentence."""
     for parse in read_conllu(PARSED):
         tree = chunk_tree(parse, profile)
         chunk_of = {token: chunk for chunk, tokens in tree.nodes(data="tokens") for token in tokens}
@@ -116,7 +116,7 @@ def test_trees_and_reasons(run: Any) -> None:
     assert any(line.split()[:4] == ["museum", "obl", "depends", "REQ"] for line in out.splitlines())
 
 
-def test_rules_of_ones_own(run: Any, tmp_path: Path) -> None:
+def test_a_file_of_rules_is_used(run: Any, tmp_path: Path) -> None:
     rules = tmp_path / "rules.toml"
     rules.write_text('[[rule]]\nrelation = ["*"]\naction = "MERGE"')
     assert run(PARSED, "--chunk-rules", rules)[1].count("[") == 8
@@ -128,7 +128,7 @@ def test_rules_of_ones_own(run: Any, tmp_path: Path) -> None:
     assert "is not TOML" in err
 
 
-def test_topics(run: Any) -> None:
+def test_topics_with_parses_are_read(run: Any) -> None:
     status, out, err = run(DATA / "parsed.jsonl")
     assert (status, err) == (0, "")
     assert out == "# last-ferry\n" + run(PARSED)[1]
@@ -168,7 +168,7 @@ def test_the_standard_input(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(("name", "text"), [("none.conllu", None), ("empty.conllu", ""), ("bad.gz", b"\x1f\x8b")])
-def test_files_that_cannot_be_used(run: Any, tmp_path: Path, name: str, text: str | bytes | None) -> None:
+def test_files_that_cannot_be_used_are_refused(run: Any, tmp_path: Path, name: str, text: str | bytes | None) -> None:
     if text is not None:
         (tmp_path / name).write_bytes(text.encode() if isinstance(text, str) else text)
     status, out, err = run(tmp_path / name)

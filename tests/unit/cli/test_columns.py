@@ -1,4 +1,4 @@
-"""Which columns are what, and what a flat list is, on every command: by a flag, or in the file of options."""
+"""Test the options for columns and flat lists on every command, as flags and in the file of options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""However a run ends, what was done is on disk, and no process of it stays behind."""
+"""Check that a run that is interrupted or killed keeps its finished rows and leaves no process behind."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from spoken import spoken
 OPTSUM = [sys.executable, "-c", "import sys; from optsum.cli import main; sys.exit(main())"]
 
 SMALL = {"documents": [["a b", "b c"]], "references": [["a b c"]]}
-# More selections than anybody can visit.
+# More selections than can be visited.
 HUGE = {
     "documents": [[f"w{number} w{number + 1}" for number in range(44)]],
     "references": [[f"w{number}" for number in range(44)]],
@@ -40,7 +40,7 @@ def write(path: Path, topics: list[dict[str, Any]]) -> Path:
 
 
 def rows_of(path: Path) -> list[dict[str, Any]]:
-    for held in (path, Path(f"{path}.part")):  # beside it while rows are written, and where nobody could end that
+    for held in (path, Path(f"{path}.part")):  # where rows are during a run, and after it was killed
         with suppress(FileNotFoundError):
             return [json.loads(line) for line in held.read_text().splitlines()]
     return []
@@ -51,7 +51,7 @@ Start = Callable[[list[Any]], subprocess.Popen[str]]
 
 @pytest.fixture
 def start() -> Iterator[Start]:
-    """Return what starts optsum in a process group of its own; none of them outlives the test."""
+    """Return a function that starts optsum in a process group of its own, which is killed after the test."""
     begun: list[subprocess.Popen[str]] = []
 
     def start(arguments: list[Any]) -> subprocess.Popen[str]:
@@ -78,13 +78,13 @@ def start() -> Iterator[Start]:
     ],
     ids=lambda given: getattr(given, "name", str(given)),
 )
-def test_nobody_is_left_behind(tmp_path: Path, number: signal.Signals, workers: int, whom: str, start: Start) -> None:
+def test_no_process_is_left(tmp_path: Path, number: signal.Signals, workers: int, whom: str, start: Start) -> None:
     topics, out = write(tmp_path / "topics.jsonl", [SMALL, SMALL, HUGE, HUGE]), tmp_path / "rows.jsonl"
     process = start(
         ["solve", topics, "--strategy", "exhaustive", "--max-length", "60", "--workers", workers, "-o", out]
     )
     wait_for(lambda: len(rows_of(out)) == 2)
-    wait_for_work(process.pid, 0.6 * workers)  # the searches that never end are under way
+    wait_for_work(process.pid, 0.6 * workers)  # the endless searches have begun
     children = children_of(process.pid)
     assert bool(children) == (workers > 1)
     (os.killpg if whom == "the group" else os.kill)(process.pid, number)
@@ -103,7 +103,7 @@ def test_nobody_is_left_behind(tmp_path: Path, number: signal.Signals, workers: 
     [(1, False), (2, False), (2, True)],
     ids=["one", "the first", "all, as a terminal"],
 )
-def test_ctrl_c_keeps_what_was_done_and_leaves_nobody_behind(
+def test_ctrl_c_keeps_finished_rows_and_leaves_no_process(
     tmp_path: Path, workers: int, group: bool, start: Start
 ) -> None:
     topics = write(tmp_path / "topics.jsonl", [SMALL, SMALL, HUGE, HUGE, HUGE])
@@ -111,7 +111,7 @@ def test_ctrl_c_keeps_what_was_done_and_leaves_nobody_behind(
     arguments = ["solve", topics, "--strategy", "exhaustive", "--max-length", "60", "--workers", workers, "-o", out]
     process = start(arguments)
     wait_for(lambda: len(rows_of(out)) == 2)
-    wait_for_work(process.pid, 1.2 * workers)  # the searches that never end are under way
+    wait_for_work(process.pid, 1.2 * workers)  # the endless searches have begun
     children = children_of(process.pid)
     if group:
         os.killpg(process.pid, signal.SIGINT)
@@ -123,7 +123,7 @@ def test_ctrl_c_keeps_what_was_done_and_leaves_nobody_behind(
     assert spoken(err) == f"optsum: interrupted; {len(rows)} rows done in {out}\n"
     assert [row["termination"] for row in rows] == ["completed"] * 2 + ["interrupted"] * workers
     assert [row["id"] for row in rows] == [f"t{number}" for number in range(2 + workers)]
-    # A process that is late to begin may hold the empty selection yet.
+    # A process that began late may still hold the empty selection.
     assert all(row["selection"] is not None for row in rows)
     assert any(row["selection"] for row in rows[2:])
     assert rows[-1]["status"] == "feasible"
@@ -138,7 +138,7 @@ def test_ctrl_c_in_compare_shows_what_was_done(tmp_path: Path, start: Start) -> 
     arguments = ["compare", topics, "--strategies", "greedy,exhaustive", "--max-length", "60", "-o", out]
     process = start(arguments)
     wait_for(lambda: len(rows_of(out)) == 2)
-    wait_for_work(process.pid, 2.5)  # the search that never ends, which comes before greedy search, is under way
+    wait_for_work(process.pid, 2.5)  # the endless search, which comes before greedy search, has begun
     process.send_signal(signal.SIGINT)
     shown, err = process.communicate(timeout=30)
     assert process.returncode == 130
@@ -176,9 +176,9 @@ def test_the_process_of_a_worker_ends_too(tmp_path: Path, number: signal.Signals
 def test_a_solver_within_a_process_lets_signals_through(
     tmp_path: Path, number: signal.Signals, workers: int, start: Start
 ) -> None:
-    """With two processes they are killed in the end, and what they held is no news to anybody either."""
+    """Check that a signal ends a solver that runs inside a process, in worker processes too."""
     rng, words = np.random.default_rng(0), [f"v{word}" for word in range(500)]
-    hard = {  # SCIP goes on for minutes
+    hard = {  # SCIP takes minutes
         "documents": [
             [" ".join([*rng.choice(words, 14, replace=False), *["x"] * rng.integers(8, 48)]) for _ in range(900)]
         ],
@@ -202,7 +202,7 @@ def test_a_solver_within_a_process_lets_signals_through(
         ]
     )
     wait_for(lambda: len(rows_of(out)) == 1)
-    wait_for_work(process.pid, 3.0 * workers)  # the solver, too
+    wait_for_work(process.pid, 3.0 * workers)  # the solver runs
     process.send_signal(number)
     _, err = process.communicate(timeout=45)
     assert process.returncode == 128 + number

@@ -1,4 +1,4 @@
-"""Bad input and bad options: one clear row or line each, the good topics done, never a traceback."""
+"""Check that bad input and bad options give one clear row or line each, no traceback, and good topics are done."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ BAD = [
 
 
 def wrong_rows(run: Any, command: list[str], *bad: bytes) -> tuple[list[dict[str, Any]], str]:
-    """Return the rows of bad lines between good ones, which are done, and what is said."""
+    """Put bad lines between good ones; return the error rows and the messages."""
     Path("topics.jsonl").write_bytes(b"\n".join([line(), *bad, line(id="last")]) + b"\n")
     status, _, err = run(*command, "topics.jsonl", "--max-length", "9", "-o", "rows.jsonl", "--overwrite")
     rows = [json.loads(row) for row in Path("rows.jsonl").read_text().splitlines()]
@@ -169,7 +169,7 @@ def test_unusable_options_are_one_line_before_any_work(
     Path("wrong.toml").write_text("max-lenght = 3")
     Path("right.toml").write_text("max-length = 3")
     Path("link.jsonl").symlink_to("good.jsonl")
-    monkeypatch.setattr("optsum.running.each_topic.search_topic", None)  # work would fail
+    monkeypatch.setattr("optsum.running.each_topic.search_topic", None)  # fails the test if any work begins
     status, out, err = run(command, *arguments)
     assert (status, out, err.count("\n")) == (2, "", 1)
     assert err.startswith("optsum: ")
@@ -178,7 +178,7 @@ def test_unusable_options_are_one_line_before_any_work(
     assert Path("right.toml").read_text() == "max-length = 3"
 
 
-def test_strategies_of_compare_are_checked(run: Any) -> None:
+def test_unknown_strategies_of_compare_are_refused(run: Any) -> None:
     for arguments, reason in (
         (["--strategies", "gredy"], "did you mean greedy"),
         (["--strategies", ","], "no strategy"),
@@ -197,7 +197,7 @@ def test_unknown_commands_are_one_line(run: Any, arguments: list[str]) -> None:
     assert (status, out, err.count("\n")) == (2, "", 1)
 
 
-def test_score_has_rows_and_lines_too(run: Any) -> None:
+def test_score_reports_bad_input_in_rows_and_lines(run: Any) -> None:
     rows = [{"topic_id": "good", "system": "a", "summary": ["the cat"]}, {"topic_id": "good"}]
     Path("systems.jsonl").write_text("\n".join(map(json.dumps, rows)))
     status, out, err = run("score", "good.jsonl", "systems.jsonl", "-o", "rows.jsonl")

@@ -1,4 +1,4 @@
-"""Flat lists of strings on the command line and in Python: refused, or as it was said."""
+"""Test flat lists of strings on the command line and in Python: refused unless the option says what they are."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def topics(tmp_path: Path) -> str:
 
 
 @pytest.mark.parametrize(("flat", "same"), [("sentences", NESTED), ("texts", APART)])
-def test_what_was_said_counts_everywhere(flat: str, same: dict[str, object], topics: str, tmp_path: Path) -> None:
+def test_flat_counts_on_every_command(flat: str, same: dict[str, object], topics: str, tmp_path: Path) -> None:
     options = {"max_length": 3, "references": "mean", "strategy": "greedy"}
     wanted = optsum.solve(same, **options)
     assert optsum.solve(FLAT, flat=flat, **options).objective_exact == wanted.objective_exact
@@ -38,7 +38,7 @@ def test_what_was_said_counts_everywhere(flat: str, same: dict[str, object], top
     assert [cover.id for cover in covers] == [cover.id for cover in optsum.align([same])]
 
 
-def test_what_was_not_said_is_an_error_row(topics: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_ambiguous_flat_list_is_an_error_row(topics: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(optsum.InputError, match="is a flat list of 3 strings, and documents"):
         optsum.solve(FLAT, max_length=3)
     (result,) = optsum.solve_all(topics, max_length=3)

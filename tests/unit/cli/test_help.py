@@ -1,4 +1,4 @@
-"""What is typed: help in groups, whole summaries, completion, other libraries' flags, the first N topics."""
+"""Test the help texts, shell completion, flags of other libraries, and the limit on the number of topics."""
 
 from __future__ import annotations
 
@@ -43,17 +43,17 @@ def test_no_flag_is_left_in_a_group_of_its_own(name: str, capsys: pytest.Capture
     }
 
 
-def test_every_group_names_what_there_is() -> None:
+def test_every_group_of_options_names_existing_options() -> None:
     names = [name for group in grouped._GROUPS.values() for name in group.split()]
     assert len(names) == len(set(names))
 
 
-def test_what_commands_do_is_said_in_whole_sentences(capsys: pytest.CaptureFixture[str]) -> None:
+def test_summaries_of_commands_are_whole_sentences(capsys: pytest.CaptureFixture[str]) -> None:
     text = " ".join(said(capsys)[1].split())
     assert all(f"{name} {about}" in text for name, about in _COMMANDS.items())
 
 
-def test_a_flag_of_another_library_is_answered(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_flag_of_another_library_is_answered_with_ours(capsys: pytest.CaptureFixture[str]) -> None:
     status, _, reason = said(capsys, "solve", NEWS, "--random-state", "3")
     assert (status, reason) == (
         2, "optsum: there is no option '--random-state'; optsum's name for it is --seed (see optsum solve --help)\n"
@@ -83,7 +83,7 @@ def test_the_short_help_has_what_a_newcomer_needs(name: str, capsys: pytest.Capt
     assert "more options" not in full
 
 
-def test_lists_that_are_offered_are_those_that_are_printed() -> None:
+def test_completion_offers_the_lists_that_are_printed() -> None:
     assert list(made.LISTED) == list(LISTS)
 
 

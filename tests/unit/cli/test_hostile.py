@@ -1,4 +1,4 @@
-"""Nothing that a terminal obeys or hides comes out of any command, whatever files and flags hold."""
+"""Check that no command prints control or invisible characters, whatever files and flags contain."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from optsum.cli import main
 from optsum.errors import visible
 
 EVIL = "\x1b[31m\x1b]0;x\x07\x9b1m\u202e\u200b\u2066\u2028\r\x7f\U000e0041end"
-UNSEEN = "a\u202e\u200b\u2066\ufeff\u00ad\U000e0041b"  # what an id may hold
+UNSEEN = "a\u202e\u200b\u2066\ufeff\u00ad\U000e0041b"  # invisible characters that an id may contain
 GOOD = {"documents": [["a b", "b c", "a c"]], "references": [["a b c"]]}
 WORDS = f"1\t{UNSEEN}\t_\tNOUN\t_\t_\t0\troot\t_\t_\n2\t{UNSEEN}c\t_\tNOUN\t_\t_\t1\tobj\t_\t_\n\n"
 
@@ -29,7 +29,7 @@ def lines(path: str, *items: Any) -> None:
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("TERM", "dumb")  # no bold letters, which would be escapes of our own
+    monkeypatch.setenv("TERM", "dumb")  # without bold letters, which are escape sequences of our own
     text = {"documents": [[f"a {EVIL}", f"b {UNSEEN}", "a b"]], "references": [[f"a b {EVIL}"]]}
     lines(
         "topics.jsonl",
@@ -121,7 +121,7 @@ def unseen(text: str) -> set[str]:
 @pytest.mark.parametrize("terminal", [False, True])
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: visible(" ".join(command))[:60])
 @pytest.mark.usefixtures("here")
-def test_nothing_unseen_is_printed(
+def test_no_command_prints_control_or_invisible_characters(
     command: list[str], terminal: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if terminal:
@@ -135,13 +135,13 @@ def test_nothing_unseen_is_printed(
 
 
 @pytest.mark.usefixtures("here")
-def test_rows_on_the_standard_output_are_the_same_rows(capsys: pytest.CaptureFixture[str]) -> None:
+def test_rows_on_the_standard_output_keep_their_values(capsys: pytest.CaptureFixture[str]) -> None:
     main(["align", "topics.jsonl", "-o", "-", "--stopwords", "keep"])
     assert any(json.loads(line)["id"] == UNSEEN for line in capsys.readouterr().out.splitlines())
 
 
 @given(st.text())
-def test_visible_text(text: str) -> None:
+def test_visible_replaces_control_and_invisible_characters(text: str) -> None:
     shown = visible(text)
     assert not unseen(shown)
     assert (shown == text) == (not unseen(text) and "\n" not in text)
@@ -149,7 +149,7 @@ def test_visible_text(text: str) -> None:
 
 
 def test_only_these_functions_print() -> None:
-    """All others call them, or a table: a new print would be a new way round `visible`."""
+    """Check this, because a new print could bypass `visible`."""
     folder = Path(str(sys.modules["optsum"].__file__)).parent
     found = {
         path.relative_to(folder).as_posix()
@@ -157,7 +157,7 @@ def test_only_these_functions_print() -> None:
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
     }
-    # What is logged goes through `visible`, and the process that helps to compile prints numbers for its parent.
+    # Log messages go through `visible`, and the compiling process prints numbers for its parent.
     assert found == {
         "cli/signals.py",
         "report/messages.py",

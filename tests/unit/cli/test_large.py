@@ -1,6 +1,6 @@
-"""A topic that is large in any way is solved, or refused by one sentence, in bounded memory (docs/speed.md).
+"""Check that a large topic is solved, or refused by one sentence, in bounded memory (docs/speed.md).
 
-At a tenth of the sizes there, so that each takes seconds; memory is the most that the process held.
+The sizes are a tenth of those there, so that each takes seconds; memory is the peak of the process.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ pytestmark = [
 
 @pytest.mark.parametrize(
     ("kind", "strategy"),
-    # What is large in bytes alone is large for the reader, who does not know of strategies.
+    # topics that are large in bytes test the reader alone, whatever the strategy
     [(kind, strategy) for kind in KINDS for strategy in ("auto", "milp")[: 1 if kind.startswith("bytes") else 2]],
 )
 def test_a_large_topic_is_solved_or_refused(tmp_path: Path, kind: str, strategy: str) -> None:

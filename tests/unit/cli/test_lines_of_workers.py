@@ -1,4 +1,4 @@
-"""Lines that other processes read: whatever is in them, rows and messages are those of one process."""
+"""Check that worker processes that parse the input lines give the rows and messages of a single process."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def words(text):
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(formats, "_SEVERAL", 700)  # some four lines
+    monkeypatch.setattr(formats, "_SEVERAL", 700)  # about four lines a block
 
 
 def line(name: object, **more: object) -> str:
@@ -36,7 +36,7 @@ def line(name: object, **more: object) -> str:
 
 
 def several(seed: int) -> str:
-    """Return lines, of which some cannot be used, and ids, of which some come again, near and far."""
+    """Return lines of which some cannot be used and some repeat an id, at short and long distances."""
     chance = random.Random(seed)  # noqa: S311
     found = [line(f"t{number}") for number in range(60)]
     for name in ("t3", "t3", "t59", "t17"):
@@ -49,7 +49,7 @@ def several(seed: int) -> str:
 
 
 def answered(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str, list[list[Any]]]:
-    """Return status, messages and rows of a command, without what differs each time."""
+    """Return the status, messages and rows of a command, without times."""
     status = main([*arguments, "-o", "rows.jsonl", "--overwrite"])
     timed = {"seconds", "statistics", "trace"}
     rows = [json.loads(row) for row in Path("rows.jsonl").read_text().splitlines()]
@@ -80,7 +80,9 @@ def test_rows_and_messages_are_those_of_one_process(
     assert made[1][0] == 1
 
 
-def test_a_topic_that_kills_costs_no_other_whatever_ids_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_topic_that_kills_its_process_costs_no_other_even_with_repeated_ids(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     Path("own.py").write_text(OWN)
     names = [f"t{number}" for number in range(14)]
     held = [*map(line, names), line("t5", documents=[["a"]]), line("t7")]
@@ -95,7 +97,7 @@ def test_a_topic_that_kills_costs_no_other_whatever_ids_there_are(capsys: pytest
     assert errors[14] == "topics:15: the id 't5' occurs twice; give each topic its own"
 
 
-def test_topics_after_one_of_an_id_that_comes_often(capsys: pytest.CaptureFixture[str]) -> None:
+def test_topics_after_a_frequent_id_are_searched(capsys: pytest.CaptureFixture[str]) -> None:
     Path("topics").write_text("".join(line("t") + "\n" for _ in range(40)) + line("u"))
     _, _, rows = answered(["solve", "topics", "--max-length", "4", "--strategy", "lead", "-j", "2"], capsys)
     assert [dict(row)["status"] for row in rows] == ["feasible", *["error"] * 39, "feasible"]

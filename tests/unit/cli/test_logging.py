@@ -1,4 +1,4 @@
-"""What is said meanwhile: more, less, and in a file of its own, on every command."""
+"""Test --quiet, --verbose and --log-file on every command."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_quiet_says_errors_alone(capsys: pytest.CaptureFixture[str]) -> None:
     assert "--verbose or --quiet" in capsys.readouterr().err
 
 
-def test_a_file_keeps_what_is_said_whoever_listens(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_log_file_has_all_messages_even_with_quiet(capsys: pytest.CaptureFixture[str]) -> None:
     for number, flags in enumerate(([], ["-q"], ["-v"]), start=1):
         assert main(["solve", "none\x1b[2J.jsonl", *LENGTH, *flags, "--log-file", "log.txt"]) == 2
         said = Path("log.txt").read_text().splitlines()
@@ -50,7 +50,7 @@ def test_a_file_keeps_what_is_said_whoever_listens(capsys: pytest.CaptureFixture
     assert logging.getLogger("optsum").handlers == []
 
 
-def test_a_log_file_is_nobody_elses(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_log_file_is_not_written_through_links(capsys: pytest.CaptureFixture[str]) -> None:
     Path("target").write_text("precious\n")
     Path("link.txt").symlink_to("target")
     Path("nowhere.txt").symlink_to("none")
@@ -63,7 +63,7 @@ def test_a_log_file_is_nobody_elses(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no such name")
-def test_a_log_may_be_what_is_open_already() -> None:
+def test_a_log_may_be_an_open_file() -> None:
     command = [sys.executable, "-m", "optsum", "solve", "t.jsonl", *LENGTH, "--log-file", "/dev/stderr"]
     with Path("seen").open("wb") as seen:
         seen.write(b"one line\n")
@@ -81,7 +81,7 @@ def test_every_command_has_the_flags(command: str, capsys: pytest.CaptureFixture
     assert all(flag in shown for flag in ("--verbose", "--quiet", "--log-file", "--debug"))
 
 
-def test_long_work_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_long_work_reports_its_progress(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     from threading import Event
 
     monkeypatch.setattr(messages, "LINE_S", 0.05)
@@ -94,7 +94,7 @@ def test_long_work_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch, capsys: p
             Event().wait(0.3)
         return capsys.readouterr().err
 
-    assert shown({}) == ""  # a pipe
+    assert shown({}) == ""  # a pipe, not a terminal
     assert shown({"quiet": True}, in_logs=True) == ""
     for said in (shown({"verbose": True}), shown({}, in_logs=True)):
         assert said.startswith("2 of 9 topics done\n")
@@ -102,7 +102,7 @@ def test_long_work_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch, capsys: p
         assert said.endswith(" left\n")
 
 
-def test_an_error_is_said_once() -> None:
+def test_an_error_is_reported_once() -> None:
     for arguments in (
         ["solve", "t.jsonl", "--max-lenght", "4"],
         ["solve", "none.jsonl", "--max-length", "4"],

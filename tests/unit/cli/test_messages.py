@@ -1,4 +1,4 @@
-"""One sentence for each mistake, in the words of whoever made it: flags, names of a file, or keywords of Python."""
+"""Check that each mistake gets one sentence, in the terms of its source: flags, names of a file, or Python keywords."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]
 
 
 def flags_with_numbers() -> Iterator[tuple[str, str]]:
-    """Yield command and flag; those that all searches share once."""
+    """Yield each command with each flag that takes a number; flags that all searches share only once."""
     group = _app()
     for name in group.list_commands(None):
         command = group.load(name)
@@ -50,7 +50,7 @@ def flags_with_numbers() -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("command", "flag"), list(flags_with_numbers()), ids=lambda each: each)
-def test_a_flag_that_takes_a_number(command: str, flag: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_number_is_refused_by_its_flag(command: str, flag: str, capsys: pytest.CaptureFixture[str]) -> None:
     files = {"score": ["topics.jsonl"], "import-solution": ["topics.jsonl"], "run": ["d"], "study": []}.get(command, [])
     length = [] if flag == "--max-length" else ["--max-length", "3"] if command in {"solve", "compare"} else []
     status, err = said(capsys, command, "topics.jsonl", *files, *length, flag, "many")
@@ -66,7 +66,7 @@ WRONG: dict[str, list[Any]] = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_an_option_of_python_and_of_a_file(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_option_is_named_as_in_python_or_in_the_file(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     for value in WRONG[name]:
         with pytest.raises(optsum.OptionError) as caught:
             optsum.solve(TOPIC, **{"max_length": 3, name: value})
@@ -118,7 +118,7 @@ TABLE = [
 
 
 @pytest.mark.parametrize(("arguments", "sentence"), TABLE, ids=lambda each: each if isinstance(each, str) else None)
-def test_a_mistake_on_the_command_line(arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_mistake_is_one_sentence(arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
     status, err = said(capsys, *arguments)
     assert status
     assert sentence in err
@@ -131,7 +131,7 @@ def test_a_mistake_on_the_command_line(arguments: list[str], sentence: str, caps
         ("gist=references,documents=body", 'columns="references=gist,documents=body"'),
     ],
 )
-def test_columns_the_wrong_way_round_in_python(columns: Any, right: str) -> None:
+def test_swapped_columns_in_python_are_refused(columns: Any, right: str) -> None:
     with pytest.raises(optsum.OptionError) as caught:
         optsum.solve(OWN, columns=columns, max_length=3)
     assert f"write {right}." in str(caught.value)
@@ -139,7 +139,7 @@ def test_columns_the_wrong_way_round_in_python(columns: Any, right: str) -> None
     assert optsum.solve({"id": "t", **OWN}, max_length=9, **{key: value.strip('"')}).status is optsum.Status.OPTIMAL
 
 
-def test_a_path_where_a_topic_was_expected() -> None:
+def test_a_path_in_place_of_a_topic_is_refused() -> None:
     with pytest.raises(optsum.InputError, match=r"'topics.jsonl' is a path, .*use solve_all\(path\)"):
         optsum.solve("topics.jsonl", max_length=3)
 
@@ -150,7 +150,7 @@ def test_a_limit_of_score_leaves_the_summaries_of_other_topics(capsys: pytest.Ca
     assert said(capsys, "score", "topics.jsonl", "systems.jsonl", "--limit", "1") == (0, "")
 
 
-def test_a_dataset_of_the_hub_without_network() -> None:
+def test_a_dataset_of_the_hub_without_network_is_one_sentence() -> None:
     pytest.importorskip("datasets")
     done = subprocess.run(
         [sys.executable, "-m", "optsum", "solve", "hf:nobody/nothing:default:test", "--max-length", "3"],
@@ -162,7 +162,7 @@ def test_a_dataset_of_the_hub_without_network() -> None:
 
 
 def on_a_terminal(*arguments: str) -> str:
-    """Return what a command shows on a terminal."""
+    """Return the output of a command on a terminal."""
     ours, theirs = pty.openpty()
     with subprocess.Popen([sys.executable, "-m", "optsum", *arguments], stdout=theirs, stderr=theirs) as process:
         os.close(theirs)
@@ -170,7 +170,7 @@ def on_a_terminal(*arguments: str) -> str:
         while True:
             try:
                 part = os.read(ours, 1 << 16)
-            except OSError:  # Linux's end of a terminal
+            except OSError:  # the end of a terminal on Linux
                 break
             if not part:
                 break
@@ -180,7 +180,7 @@ def on_a_terminal(*arguments: str) -> str:
     return shown.decode()
 
 
-def test_what_all_topics_lack_is_shown_once_and_no_advice_is_for_what_was_done() -> None:
+def test_an_error_of_all_topics_is_shown_once_and_advice_only_where_it_helps() -> None:
     Path("many.jsonl").write_text("".join(json.dumps({**TOPIC, "id": f"t{n}"}) + "\n" for n in range(60)))
     assert on_a_terminal("solve", "own.jsonl", "--max-length", "3").count("--map documents=body") == 1
     Path("both.jsonl").write_text(Path("topics.jsonl").read_text() + '{"id": "x"}\n{"id": "y"}\n')

@@ -1,4 +1,4 @@
-"""Files nested without end are one sentence, in every format and with every flag that reads one."""
+"""Check that deeply nested files are refused by one sentence, in every format and with every flag that reads one."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ],
 )
 @pytest.mark.usefixtures("here")
-def test_options(depth: int, text: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_deeply_nested_options_are_refused(depth: int, text: str, capsys: pytest.CaptureFixture[str]) -> None:
     table = "{ a = " * depth + "1" + " }" * depth
     filled = text.replace("{list}", nested(depth)).replace("{dots}", ".".join("a" * depth)).replace("{table}", table)
     Path("options.toml").write_text(filled)
@@ -53,7 +53,7 @@ def test_options(depth: int, text: str, capsys: pytest.CaptureFixture[str]) -> N
 @pytest.mark.parametrize("depth", DEPTHS)
 @pytest.mark.parametrize("text", ["rule = {list}", "lexicon.{dots} = 1"])
 @pytest.mark.usefixtures("here")
-def test_chunk_rules(depth: int, text: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_deeply_nested_chunk_rules_are_refused(depth: int, text: str, capsys: pytest.CaptureFixture[str]) -> None:
     filled = text.replace("{list}", nested(depth)).replace("{dots}", ".".join("a" * depth))
     Path("rules.toml").write_text(filled)
     assert main(["chunks", "parsed.conllu", "--chunk-rules", "rules.toml"]) == 2
@@ -72,7 +72,7 @@ def test_chunk_rules(depth: int, text: str, capsys: pytest.CaptureFixture[str]) 
     ],
 )
 @pytest.mark.usefixtures("here")
-def test_topics(depth: int, line: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_deeply_nested_topics_are_refused(depth: int, line: str, capsys: pytest.CaptureFixture[str]) -> None:
     deep = line.replace("LIST", nested(depth)).replace("OBJECT", nested(depth, '{"a":').replace(":}", ":1}", 1))
     Path("deep.jsonl").write_text(f"{GOOD.replace('a', 'z', 1)}}}\n{deep}\n")
     assert main(["align", "deep.jsonl", "-o", "out.jsonl"]) == 1
@@ -83,7 +83,7 @@ def test_topics(depth: int, line: str, capsys: pytest.CaptureFixture[str]) -> No
 
 @pytest.mark.parametrize("depth", DEPTHS)
 @pytest.mark.usefixtures("here")
-def test_systems_and_rows(depth: int, capsys: pytest.CaptureFixture[str]) -> None:
+def test_deeply_nested_systems_and_rows_are_refused(depth: int, capsys: pytest.CaptureFixture[str]) -> None:
     Path("systems.jsonl").write_text(f'{{"topic_id": "a", "system": {nested(depth)}, "summary": {nested(depth)}}}\n')
     assert main(["score", "topics.jsonl", "systems.jsonl"]) == 1
     assert "systems.jsonl:1: " in capsys.readouterr().err
@@ -94,7 +94,7 @@ def test_systems_and_rows(depth: int, capsys: pytest.CaptureFixture[str]) -> Non
 
 
 @pytest.mark.parametrize("depth", DEPTHS)
-def test_instances(depth: int) -> None:
+def test_deeply_nested_instances_are_refused(depth: int) -> None:
     with pytest.raises(InputError, match="not optsum's normal form"):
         coverage_of_json(nested(depth))
 

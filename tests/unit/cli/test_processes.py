@@ -1,4 +1,4 @@
-"""What only a process of its own shows: pipes that break, terminals."""
+"""Test a command in a process of its own: broken pipes, terminals, full disks, and compiling."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def write(path: Path, topics: list[dict[str, Any]]) -> Path:
 
 
 def rows_of(path: Path) -> list[dict[str, Any]]:
-    for held in (path, Path(f"{path}.part")):  # beside it while rows are written, and where nobody could end that
+    for held in (path, Path(f"{path}.part")):  # where rows are during a run, and after it was killed
         with suppress(FileNotFoundError):
             return [json.loads(line) for line in held.read_text().splitlines()]
     return []
 
 
 @pytest.mark.parametrize("command", ["solve", "compare"])
-def test_a_reader_who_leaves_is_no_error(tmp_path: Path, command: str) -> None:
+def test_a_closed_pipe_is_no_error(tmp_path: Path, command: str) -> None:
     topics = write(tmp_path / "topics.jsonl", [SMALL] * 300)
     strategy = ["--strategy" if command == "solve" else "--strategies", "lead"]
     process = subprocess.Popen(
@@ -69,7 +69,7 @@ def test_a_full_disk_is_one_line(arguments: list[str]) -> None:
 
 
 def on_terminal(arguments: list[str], streams: str, **environment: str) -> tuple[int, str, str]:
-    """Run optsum with a terminal for some of its streams ("out", "err"); return status, output and terminal."""
+    """Run optsum with a terminal for some streams ("out", "err"); return its status, output and terminal output."""
     terminal, end = pty.openpty()
     process = subprocess.Popen(
         [*OPTSUM, *arguments],
@@ -83,7 +83,7 @@ def on_terminal(arguments: list[str], streams: str, **environment: str) -> tuple
     try:
         while chunk := os.read(terminal, 65536):
             shown += chunk
-    except OSError:  # how Linux says that nobody is at the other end any more
+    except OSError:  # raised on Linux when the other end is closed
         pass
     finally:
         os.close(terminal)
@@ -133,7 +133,7 @@ def test_errors_are_shown_beside_the_table(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_compiling_is_announced_kept_and_no_part_of_the_first_time(tmp_path: Path) -> None:
     topics = write(tmp_path / "topics.jsonl", [{"documents": [["a b", "b c"]], "cover": [[[0], [1]]]}] * 3)
-    command = ["solve", str(topics), "--formulation", "cover", "--strategy", "milp"]  # which has few kernels
+    command = ["solve", str(topics), "--formulation", "cover", "--strategy", "milp"]  # milp has few kernels
     for announced in (1, 0):
         cold = {"NUMBA_CACHE_DIR": str(tmp_path), "OPTSUM_PATIENCE": "0"}
         status, out, shown = on_terminal(command, "err", **cold)
@@ -145,8 +145,8 @@ def test_compiling_is_announced_kept_and_no_part_of_the_first_time(tmp_path: Pat
 
 @pytest.mark.slow
 @pytest.mark.skipif("OPTSUM_WHEEL" not in os.environ, reason="what was compiled here may be of any day")
-def test_nothing_is_compiled_twice() -> None:
-    """What is, is given an array or a literal of another type somewhere: see `commands` of the benchmarks."""
+def test_no_kernel_is_compiled_twice() -> None:
+    """Check the kept kernels; one compiled twice got an array or a literal of another type (see benchmarks)."""
     kept = {
         f"{module.__name__}.{kernel.__name__}": len(kernel.dispatcher._cache._cache_file._load_index())
         for each in walk_packages(optsum.__path__, "optsum.")
@@ -156,5 +156,5 @@ def test_nothing_is_compiled_twice() -> None:
         if isinstance(kernel, Kernel) and kernel.__module__ == each.name and kernel.is_kept
     }
     assert len(kept) > 100
-    in_floats_and_integers = {"optsum.program.sum_bound._profits"}  # found in the former, proven in the latter
+    in_floats_and_integers = {"optsum.program.sum_bound._profits"}  # floats in searches, integers in proofs
     assert {name for name, times in kept.items() if times > 1} <= in_floats_and_integers

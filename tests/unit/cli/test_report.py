@@ -1,4 +1,4 @@
-"""optsum report: one page of rows, whatever they are in; what is none, and what cannot be written, in one sentence."""
+"""Test `optsum report`: one page from rows of any format, and one sentence for rows or pages that cannot be."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ def run(
     return run
 
 
-def test_a_page_has_everything_inside(run: Any) -> None:
+def test_a_page_loads_nothing(run: Any) -> None:
     status, out, err = run("report", "rows.jsonl", "-o", "page.html", "--title", "Mine & yours")
     assert (status, out, err) == (0, "page.html (0.1 MB)\n", "")
     page = Path("page.html").read_text()
     assert "<title>Mine &amp; yours</title>" in page
-    assert not re.findall(r'(?:src|href)="[^#]', page.partition("<script")[0])  # nothing is loaded
+    assert not re.findall(r'(?:src|href)="[^#]', page.partition("<script")[0])  # no resource is loaded
     assert SCRIPT not in page
     assert "</script> one" not in page
 
 
-def test_the_policy_lets_in_the_page_s_own_script_and_styles_alone(run: Any) -> None:
+def test_the_content_policy_allows_only_the_page_s_own_script_and_styles(run: Any) -> None:
     run("report", "rows.jsonl", "-o", "page.html")
     page = Path("page.html").read_text()
     (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
@@ -103,7 +103,7 @@ def test_rows_of_compare_and_of_a_run_make_the_same_page(run: Any) -> None:
         (["rows.jsonl"], "--output"),
     ],
 )
-def test_what_cannot_be_done_is_one_sentence_and_leaves_nothing(run: Any, arguments: list[str], words: str) -> None:
+def test_a_failure_is_one_sentence_and_leaves_no_file(run: Any, arguments: list[str], words: str) -> None:
     Path("empty.jsonl").write_text("")
     before = sorted(Path().iterdir())
     status, out, err = run("report", *arguments)

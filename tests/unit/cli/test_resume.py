@@ -1,4 +1,4 @@
-"""Outputs that exist: refused, replaced or resumed, with every command that writes rows."""
+"""Test existing outputs, which are refused, replaced or resumed, with every command that writes rows."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def rows(path: str = "out.jsonl") -> list[dict[str, Any]]:
 
 
 def cut(path: str, lines: int, half: str = "") -> None:
-    """Leave of a file what a run that was killed would."""
+    """Truncate a file as a killed run would leave it."""
     held = Path(path).read_text().splitlines(keepends=True)
     Path(path).write_text("".join(held[:lines]) + half)
 
@@ -67,13 +67,13 @@ def test_resuming_gives_the_rows_of_one_run(command: list[str], each: int, capsy
     assert "exists already: --resume keeps" in capsys.readouterr().err
     assert [plain(row) for row in rows()] == whole
 
-    # Of references that are problems each, the topic that was under way is searched again.
+    # With --references each, an unfinished topic is searched again.
     for lines in (each + 1, 2 * each, 3 * each):
         cut("out.jsonl", lines, half='{"id": "b", "formul')
         before = Path("out.jsonl").read_text().splitlines()[:each]
         assert main([*command, "-o", "out.jsonl", "--resume"]) == 0
         assert [plain(row) for row in rows()] == whole
-        assert Path("out.jsonl").read_text().splitlines()[:each] == before  # not searched again
+        assert Path("out.jsonl").read_text().splitlines()[:each] == before  # finished rows are kept
         said = capsys.readouterr().out
         if command[0] == "compare":
             assert said.splitlines()[0] == table.splitlines()[0]
@@ -147,7 +147,7 @@ def test_another_text_is_refused(out: str, capsys: pytest.CaptureFixture[str]) -
         assert f"were made {reason}" in capsys.readouterr().err
         assert [row["id"] for row in rows(out)] == ["f"]
     Path("topics.jsonl").write_text(json.dumps({**flat, "meta": {"a": 1}}) + "\n" + json.dumps(topic("a")) + "\n")
-    assert main(["solve", "topics.jsonl", *SOLVE, "-o", out, "--resume"]) == 0  # an input may grow
+    assert main(["solve", "topics.jsonl", *SOLVE, "-o", out, "--resume"]) == 0  # an input may grow between runs
     assert [row["id"] for row in rows(out)] == ["f", "a"]
 
 
@@ -160,7 +160,7 @@ def test_another_text_is_refused(out: str, capsys: pytest.CaptureFixture[str]) -
     ],
 )
 @pytest.mark.usefixtures("here")
-def test_strangers_are_not_resumed(text: str, reason: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unrelated_files_are_not_resumed(text: str, reason: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["solve", "topics.jsonl", *SOLVE, "-o", "out.jsonl"]) == 0
     Path("out.jsonl").write_text(text.replace("ROW", Path("out.jsonl").read_text().splitlines()[0]))
     before = Path("out.jsonl").read_bytes()
@@ -179,7 +179,7 @@ def test_strangers_are_not_resumed(text: str, reason: str, capsys: pytest.Captur
     ],
 )
 @pytest.mark.usefixtures("here")
-def test_flags_that_mean_nothing(flags: list[str], reason: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_meaningless_flags_are_refused(flags: list[str], reason: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["solve", "topics.jsonl", *SOLVE, *flags]) == 2
     assert reason in capsys.readouterr().err
 
@@ -196,7 +196,7 @@ def test_flags_that_mean_nothing(flags: list[str], reason: str, capsys: pytest.C
 )
 @pytest.mark.parametrize("out", ["out.jsonl", "out.csv", "out.parquet"])
 @pytest.mark.usefixtures("here")
-def test_the_other_commands(command: list[str], out: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_other_commands_resume_as_well(command: list[str], out: str, capsys: pytest.CaptureFixture[str]) -> None:
     Path("systems.jsonl").write_text('{"topic_id": "a", "system": "x", "summary": ["a b"]}\n')
     Path("covers.jsonl").write_text('{"id": "t", "cover": [[["s1"]]]}\n')
     Path("solutions").mkdir()
@@ -214,7 +214,7 @@ def test_the_other_commands(command: list[str], out: str, capsys: pytest.Capture
 
 
 @pytest.mark.usefixtures("here")
-def test_lines_that_workers_read_are_told_by_their_text_too(capsys: pytest.CaptureFixture[str]) -> None:
+def test_workers_write_the_same_rows_and_changed_lines_are_noticed(capsys: pytest.CaptureFixture[str]) -> None:
     command = ["labels", *SOLVE]
     lines = Path("topics.jsonl").read_text().splitlines()
     flat = {"id": "flat", "documents": ["It ran. It sat.", "We ran. We sat."], "references": ["It sat. It ran."]}

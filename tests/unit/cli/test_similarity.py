@@ -1,4 +1,4 @@
-"""Vectors in files: every command that searches takes them, in this process and in others."""
+"""Test vectors in files with every command that searches, in one process and in several."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`optsum warm-up`: kernels are there afterwards."""
+"""Test `optsum warm-up`, which compiles the kernels in advance."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from optsum.cli.app import main
 from optsum.cli.commands import kernels_of
 
 
-def test_every_strategy_is_served_and_parts_are_not_doubled() -> None:
+def test_every_strategy_is_warmed_up_and_no_part_twice() -> None:
     one, all_ = kernels_of(["exhaustive"]), kernels_of(["exhaustive", "vns", "auto"])
     assert set(one) < set(all_)
     assert len(set(all_)) == len(all_)
 
 
-def test_what_cannot_be_asked_for_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+def test_impossible_requests_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["warm-up", "--strategy", "greddy"]) == 2
     assert "did you mean greedy" in capsys.readouterr().err
     assert main(["warm-up", "--strategy", "greedy", "--all"]) == 2
     assert "--all" in capsys.readouterr().err
 
 
-def test_a_second_time_has_nothing_to_do(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_second_warm_up_has_nothing_to_do(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["warm-up", "--strategy", "exhaustive"]) == 0
     assert "kernels of exhaustive are ready" in capsys.readouterr().out
 
 
-def test_where_kernels_are_kept_is_said(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_folder_of_kernels_is_printed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("optsum.cli.commands.kernels_of", lambda names: [])
     monkeypatch.setattr("numba.config.CACHE_DIR", "here")
     assert main(["warm-up"]) == 0

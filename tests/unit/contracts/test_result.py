@@ -1,3 +1,5 @@
+"""Test `Result`: its checks, the order of its fields, and its conversion to rows and back."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -26,7 +28,7 @@ def result(status: Status, termination: Termination = Termination.COMPLETED, **o
 
 @pytest.mark.parametrize("status", Status)
 @pytest.mark.parametrize("termination", Termination)
-def test_only_what_makes_sense_can_be_made(status: Status, termination: Termination) -> None:
+def test_contradictory_results_are_refused(status: Status, termination: Termination) -> None:
     holds = status in {Status.OPTIMAL, Status.FEASIBLE}
     for selection, objective, error in product([None, (0, 2)], [None, 0.5], [None, "it broke"]):
         sensible = (
@@ -156,7 +158,7 @@ def test_a_result_survives_json_both_ways(made: Result) -> None:
         ({"error": "x"}, "contradicts itself"),
     ],
 )
-def test_rows_that_are_none_are_refused(change: dict[str, Any], match: str) -> None:
+def test_objects_that_are_no_rows_are_refused(change: dict[str, Any], match: str) -> None:
     row = {**result(Status.OPTIMAL, **HELD).to_row(), **change}
     with pytest.raises(InputError, match=match):
         Result.from_row(row)
@@ -185,7 +187,7 @@ def test_a_changed_result_is_checked_and_leaves_the_first_as_it_was() -> None:
         first.changed(node=7)
 
 
-def test_a_changed_result_is_of_its_class() -> None:
+def test_a_changed_result_keeps_its_class() -> None:
     @dataclasses.dataclass(frozen=True, kw_only=True, repr=False)
     class Own(Result):
         colour: str = "red"

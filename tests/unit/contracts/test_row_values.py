@@ -1,4 +1,4 @@
-"""A row from a stranger is a result or one sentence, at once."""
+"""Check that any row that is read becomes a result or is refused by one sentence."""
 
 from __future__ import annotations
 
@@ -90,20 +90,20 @@ def test_a_value_of_another_kind_is_one_sentence(name: str, value: Any) -> None:
     ("name", "value"),
     [("count", -1), ("count", "many"), ("complete", 1), ("optima", [1]), ("always", "a"), ("units", "3")],
 )
-def test_enumerations_too(name: str, value: Any) -> None:
+def test_a_wrong_value_in_an_enumeration_is_one_sentence(name: str, value: Any) -> None:
     with pytest.raises(InputError, match=f"{name} is "):
         Result.from_row({**WHOLE, "count": 2, "complete": True, "optima": [[1], [2]], name: value})
 
 
 @pytest.mark.parametrize("row", [None, 3, [], "row"])
-def test_no_object(row: Any) -> None:
+def test_values_that_are_no_objects_are_one_sentence(row: Any) -> None:
     with pytest.raises(InputError, match="this is not a result row of optsum but "):
         Result.from_row(row)
 
 
-def test_what_optsum_writes_passes() -> None:
+def test_rows_that_optsum_writes_are_read() -> None:
     assert Result.from_row(WHOLE).to_row() == WHOLE
-    large = {**WHOLE, "count": "1" + "0" * 6000, "complete": True}  # JSON has so many digits as text
+    large = {**WHOLE, "count": "1" + "0" * 6000, "complete": True}  # JSON has numbers of so many digits as text
     assert Result.from_row(large).enumeration is not None
 
 

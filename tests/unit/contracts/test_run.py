@@ -1,3 +1,5 @@
+"""Test `Run`: the incumbent, the bounds, and the limits at which a search ends."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -12,7 +14,7 @@ from optsum import Evaluation, InputError, Limits, OptionError, Problem, Run, Se
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Listed(Problem):
-    """Worth what is listed; nothing is feasible whose value is None."""
+    """A problem with listed values; a selection whose value is None is infeasible."""
 
     values: dict[tuple[int, ...], Any]
 
@@ -84,7 +86,7 @@ def test_units_that_do_not_exist_are_refused(selection: tuple[int, ...]) -> None
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf"), np.float32("nan"), True])
 def test_objectives_that_are_not_finite_are_refused(value: float) -> None:
-    """NaN as the incumbent would never be beaten."""
+    """Check this because NaN as the incumbent would never be replaced."""
     with pytest.raises(InputError, match="which cannot be compared"):
         run_of({(): value}).see(())
 
@@ -97,7 +99,7 @@ def test_objectives_that_are_not_finite_are_refused(value: float) -> None:
         (Evaluation(1, 0, float("inf")), "is inf: let evaluate of Odd return a number"),
     ],
 )
-def test_values_and_violations_that_say_nothing_are_refused(seen: Evaluation, said: str) -> None:
+def test_invalid_values_and_violations_are_refused(seen: Evaluation, said: str) -> None:
     class Odd(Problem):
         def evaluate(self, selection: tuple[int, ...]) -> Evaluation:
             return seen
@@ -194,7 +196,7 @@ def test_bounds_only_tighten() -> None:
     assert run.bound == 2
 
 
-def test_a_proof_makes_the_incumbent_the_bound() -> None:
+def test_a_proof_sets_the_bound_to_the_incumbent() -> None:
     run = run_of(VALUES)
     run.raise_bound(9)
     run.see((0,))

@@ -1,4 +1,4 @@
-"""Alignments made from text."""
+"""Test alignments: the sets of sentences that support each abstract sentence, from text or from annotations."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ def test_sets_are_all_minimal_ones(seed: int) -> None:
         assert list(map(len, few)) == list(map(len, expected[: len(few)])), "the smallest are kept"
 
 
-def test_content_words_decide() -> None:
-    # "cat", "sleep", "red", "mat": stems make "slept" the first of them, and "a" and "on" are stop words.
+def test_content_words_decide_which_sets_support_a_sentence() -> None:
+    # Content words: "cat", "sleep", "red", "mat". Stemming maps "slept" to "sleep"; "a" and "on" are stop words.
     assert one().cover == (((0,), (2,), (3,)), ((1,),))
     assert one(threshold=0.75).cover == (((0,), (2, 3)), ())
     assert one(threshold=1).cover == (((0,), (2, 3)), ())
@@ -75,7 +75,7 @@ def test_larger_sets_are_looked_for_only_up_to_a_size() -> None:
     assert one(threshold=0.75, max_sentences=1).cover == (((0,),), ())
 
 
-def test_of_very_many_sets_the_smallest_are_kept_and_it_is_said() -> None:
+def test_of_too_many_sets_the_smallest_are_kept_and_this_is_reported() -> None:
     assert one(max_sets=2).cover == (((0,), (2,)), ((1,),))
     assert one(max_sets=2).meta["align"]["cut"] == [0]
     assert "cut" not in one(max_sets=3).meta["align"]
@@ -98,7 +98,7 @@ def test_every_reference_is_a_topic_of_its_own() -> None:
     assert first.meta["source"] == "test"
     assert first.meta["align"]["threshold"] == 0.5
     assert second.meta["align"]["reference"] == 1
-    # "It was so." is made of stop words: nothing corresponds to it.
+    # "It was so." has stop words only, so that nothing corresponds to it.
     assert second.cover == ((),)
 
 
@@ -119,7 +119,7 @@ def test_sentences_are_called_as_the_topic_calls_them(ids: list[Any]) -> None:
 
 
 @pytest.mark.parametrize("ids", [["a"], [True, *"bcde"], ["a"] * 5, "abcde"])
-def test_ids_that_name_no_sentence_each_are_refused(ids: Any) -> None:
+def test_ids_that_do_not_name_each_sentence_are_refused(ids: Any) -> None:
     sentences = sum(map(len, TOPIC["documents"]))
     given = ids[:sentences] if len(ids) > 1 else ids
     (found,) = align([{**TOPIC, "meta": {"sentence_ids": given}}])
@@ -127,7 +127,7 @@ def test_ids_that_name_no_sentence_each_are_refused(ids: Any) -> None:
     assert "meta.sentence_ids does not name each" in found.error
 
 
-def test_no_two_covers_have_one_name() -> None:
+def test_covers_have_distinct_ids() -> None:
     beside = {**TOPIC, "id": "t#1", "references": TOPIC["references"][:1]}
     first, second, third = align([TOPIC, beside])
     assert [topic.id for topic in (first, second, third)] == ["t#0", "t#1", "t#1"]
@@ -141,12 +141,12 @@ def test_one_reference_keeps_the_id() -> None:
     assert topic.id == "t"
 
 
-def test_other_words_other_metrics() -> None:
-    # a cat slept on a red mat: all but "slept" and one "a" are in sentences 0 and 1 together.
+def test_stop_words_stems_and_metrics_can_be_changed() -> None:
+    # "a cat slept on a red mat": sentences 0 and 1 together lack "slept" and one "a"
     assert one(stopwords="keep", stem=False, threshold=0.7).cover == (((0, 1),), ())
     assert one(stopwords="keep", stem=False, threshold=0.71).cover == (((0, 1),), ())
     assert one(stopwords="keep", stem=False, threshold=0.72).cover == ((), ())
-    # cat sleep, sleep red, red mat
+    # bigrams: cat sleep, sleep red, red mat
     assert one(metric="rouge-2", threshold=1).cover == (((0,),), ())
     assert one(metric="rouge-2", threshold=0.3).cover == (((0,), (2,)), ((1,),))
     assert one(stopwords=frozenset({"a", "cat", "slept", "on"}), threshold=1).cover == (((0,), (3,)), ())
@@ -157,14 +157,14 @@ def test_pre_tokenized_topics_are_used_as_they_are() -> None:
     (aligned,) = align([topic], threshold=0.75, stem=False)
     assert isinstance(aligned, Topic)
     assert aligned.cover == (((0, 1),),)
-    # The characters that ROUGE counts are a-z and 0-9.
+    # ROUGE counts the characters a-z and 0-9 only.
     (aligned,) = align([topic], threshold=0.5, stem=False, tokenizer="rouge")
     assert isinstance(aligned, Topic)
     assert aligned.cover == (((1,),),)
 
 
 def test_the_share_is_compared_exactly() -> None:
-    # 0.1 * 30 is above 3 in floating point.
+    # In floating point, 0.1 * 30 exceeds 3.
     topic = {"id": "t", "documents": [["a b c"]], "references": [[" ".join("abcdefghijklmnopqrstuvwxyz0123")]]}
     (aligned,) = align([topic], threshold=0.1, stem=False, stopwords="keep")
     assert isinstance(aligned, Topic)
@@ -219,7 +219,7 @@ MARKED: dict[str, Any] = {
         ("any", [((0,), (2, 3)), ((1,), (3,)), ((0,), (1,), (2,)), ()]),
     ],
 )
-def test_what_people_marked(needed: Any, covers: list[Any], tmp_path: Path) -> None:
+def test_annotations_become_covers(needed: Any, covers: list[Any], tmp_path: Path) -> None:
     rows = [{"topic_id": "t", **row} for row in MARKED.values()]
     (found,) = align([TOPIC], alignments=rows, needed=needed)
     assert isinstance(found, Topic)
@@ -235,7 +235,7 @@ def test_what_people_marked(needed: Any, covers: list[Any], tmp_path: Path) -> N
     assert first.references == (tuple(TOPIC["references"][0]),)
 
 
-def test_what_people_marked_is_named_as_the_topic_names_it() -> None:
+def test_annotations_use_the_ids_of_the_topic() -> None:
     named = {**TOPIC, "meta": {"sentence_ids": [*"abcde"]}}
     (found,) = align([named], alignments=[{"topic_id": "t", "relevant": [[1, 0], "b", 4]}])
     assert isinstance(found, Topic)
@@ -278,7 +278,7 @@ def test_rows_that_are_no_alignments(row: Any, error: str) -> None:
         align([TOPIC], alignments=[row])
 
 
-def test_options_of_the_one_way_are_none_of_the_other() -> None:
+def test_options_for_text_are_refused_with_annotations() -> None:
     with pytest.raises(OptionError, match="leave out threshold, stem"):
         align([TOPIC], alignments=[], threshold=0.7, stem=False)
     with pytest.raises(OptionError, match="give alignments too"):

@@ -1,4 +1,4 @@
-"""Whatever topics are given in: a file, a data frame or a list; anything else is refused by every function."""
+"""Check that every function takes topics as a file, a data frame or a list, and refuses anything else."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ OPTIONS: dict[str, Any] = {"max_length": 4, "strategy": "lead"}
 
 def frames(rows: list[dict[str, Any]]) -> Iterator[Any]:
     yield pd.DataFrame(rows)
-    yield pd.DataFrame([*rows, {}]).iloc[:-1]  # as floats and objects
+    yield pd.DataFrame([*rows, {}]).iloc[:-1]  # integers become floats, and texts objects
     yield pd.DataFrame({name: [json.dumps(row[name]) if isinstance(row[name], list) else row[name] for row in rows]
                         for name in rows[0]})  # fmt: skip
     yield pa.Table.from_pylist(rows)
-    yield pa.Table.from_pylist(rows).to_pandas()  # lists are arrays of arrays
+    yield pa.Table.from_pylist(rows).to_pandas()  # lists become arrays of arrays
 
 
 @pytest.mark.parametrize("number", range(5))
-def test_frames(number: int) -> None:
+def test_data_frames_and_tables_are_read(number: int) -> None:
     found = [as_topic(topic) for topic in topics_of(list(frames(TOPICS))[number])]  # type: ignore[arg-type]
     assert found == [as_topic(topic) for topic in TOPICS]
 
@@ -163,7 +163,7 @@ def test_one_topic_needs_no_id_and_may_be_a_row(topic: Any) -> None:
         (3, "not a number"),
     ],
 )  # fmt: skip
-def test_what_is_no_topic_is_told_what_to_pass(topic: Any, words: str) -> None:
+def test_a_wrong_argument_is_answered_with_what_to_pass(topic: Any, words: str) -> None:
     with pytest.raises(optsum.InputError, match=words):
         optsum.solve(topic, max_length=8)
 

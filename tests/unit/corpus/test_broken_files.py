@@ -1,4 +1,4 @@
-"""Files that are not what they seem, names and ids that meet, and further shapes of data sets, each with its report."""
+"""Test files of another kind than they seem, colliding names and ids, and further shapes of data sets, with reports."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ WHOLE: dict[str, tuple[bytes, str]] = {
     "a Git LFS pointer": (b"version https://git-lfs.github.com/spec/v1\noid sha256:abc1\nsize 12\n", "Git LFS"),
     # github.com/isaacbrodsky/duckdb-zipfs/issues/41: a gzip file in a zip archive
     "gzip in zip": (zipped(a=gzip.compress(ROW.encode())), "archive in an archive"),
-    # github.com/openownership/bodsdata/issues/22: what was compressed twice
+    # github.com/openownership/bodsdata/issues/22: compressed twice
     "gzip in gzip": (gzip.compress(gzip.compress(ROW.encode())), "archive in an archive"),
     "zip in gzip": (gzip.compress(zipped(a=ROW.encode())), "archive in an archive"),
     "gzip in tar": (tarred("a.gz", gzip.compress(ROW.encode())), "archive in an archive"),
     "an empty zip archive": (zipped(), "archive of 0 files"),
     "markup": (b"<topics><topic id='1'/></topics>\n", "format that optsum"),
-    # github.com/turicas/rows/issues/247, mirador/nhanes/issues/7: also where the heading alone is not UTF-8
+    # github.com/turicas/rows/issues/247, mirador/nhanes/issues/7: also if only the heading is not UTF-8
     "a heading in Latin-1": (f"{HEAD},année\n1,a,b,c\n".encode("latin-1"), "not UTF-8"),
     "two columns": (f"{HEAD},text\n1,a,b,c\n".encode(), "two columns 'text'"),
 }
@@ -69,8 +69,8 @@ def test_records_under_one_key_of_a_file_that_is_indented(tmp_path: Path) -> Non
     assert [topic.sentences for topic in topics] == [("A cat.",), ("It sat.",)]
 
 
-def test_a_part_that_cannot_be_read_costs_itself(tmp_path: Path) -> None:
-    """Parts without rows, and one that is of another encoding."""
+def test_a_part_that_cannot_be_read_costs_no_other(tmp_path: Path) -> None:
+    """Test parts without rows, and a part in another encoding."""
     for number, content in enumerate((ROW.encode(), b"", "x".encode("utf-16"), ROW.replace("1", "2").encode())):
         (tmp_path / f"part-{number}.jsonl").write_bytes(content)
     found = list(read_topics(tmp_path, bad="keep"))
@@ -78,8 +78,8 @@ def test_a_part_that_cannot_be_read_costs_itself(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
-def test_wide_texts_through_every_reader(encoding: str, tmp_path: Path) -> None:
-    """PowerShell/PowerShell/issues/9268, genspark-ai/genoffice/pull/438: NUL between all letters, and nothing said."""
+def test_utf_16_is_refused_by_every_reader(encoding: str, tmp_path: Path) -> None:
+    """PowerShell/PowerShell/issues/9268, genspark-ai/genoffice/pull/438: NUL between letters, read silently."""
     text = "A cat ran.\n\n@highlight\n\ncat\n".encode(encoding)
     (tmp_path / "a.story").write_bytes(text)
     (tmp_path / "a.source").write_bytes(text)
@@ -95,15 +95,15 @@ def test_wide_texts_through_every_reader(encoding: str, tmp_path: Path) -> None:
         read_topics(tmp_path / "a.source", bad="keep")
 
 
-def test_columns_without_a_name_are_nobodys(tmp_path: Path) -> None:
-    """github.com/wireservice/csvkit/issues/426, thephpleague/csv/issues/543: what spreadsheets export."""
+def test_columns_without_a_name_are_ignored(tmp_path: Path) -> None:
+    """github.com/wireservice/csvkit/issues/426, thephpleague/csv/issues/543: columns that spreadsheets export."""
     (tmp_path / "a.csv").write_text(f"{HEAD},,,\n1,A cat.,cat,,,\n")
     (topic,) = read_topics(tmp_path / "a.csv", bad="keep")
     assert isinstance(topic, Topic)
     assert topic.sentences == ("A cat.",)
 
 
-def test_a_carriage_return_in_a_row_is_called_one(tmp_path: Path) -> None:
+def test_a_carriage_return_in_a_row_is_named_in_the_error(tmp_path: Path) -> None:
     """github.com/harelba/q/issues/144, onaio/onadata/issues/757."""
     (tmp_path / "a.csv").write_bytes(f"{HEAD}\r\n1,A.,x\n2,B.,y\r3,C.,z\r\n4,D.,w\r\n".encode())
     first, bad, last = read_topics(tmp_path / "a.csv", bad="keep")
@@ -114,7 +114,7 @@ def test_a_carriage_return_in_a_row_is_called_one(tmp_path: Path) -> None:
 
 
 EMPTY: dict[str, dict[str, str]] = {
-    # github.com/mahnazkoupaee/WikiHow-Dataset/issues/12, allenai/dolma/issues/32: texts with nothing in them
+    # github.com/mahnazkoupaee/WikiHow-Dataset/issues/12, allenai/dolma/issues/32: empty texts
     "a.jsonl": {"a.jsonl": '{"id": "a", "text": [""], "summary": "cat"}\n'},
     "b.jsonl": {"b.jsonl": '{"id": "a", "text": "A cat.", "summary": [" "]}\n'},
     "a.story": {"a.story": "\n\n@highlight\n\ncat\n"},
@@ -125,7 +125,7 @@ EMPTY: dict[str, dict[str, str]] = {
 
 
 @pytest.mark.parametrize("name", EMPTY)
-def test_a_text_with_nothing_in_it_is_called_empty(name: str, tmp_path: Path) -> None:
+def test_an_empty_text_is_called_empty(name: str, tmp_path: Path) -> None:
     for path, content in EMPTY[name].items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(content)
@@ -145,8 +145,8 @@ def test_pages_of_html_are_no_raw_text(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("missing", ["NaN", "None", "null", "<NA>"])
-def test_words_for_nothing_are_said(missing: str, caplog: pytest.LogCaptureFixture) -> None:
-    """github.com/pandas-dev/pandas/issues/25353, jazzband/tablib/issues/121: nothing becomes a word for it."""
+def test_words_for_missing_values_are_reported(missing: str, caplog: pytest.LogCaptureFixture) -> None:
+    """github.com/pandas-dev/pandas/issues/25353, jazzband/tablib/issues/121: missing values become words ("nan")."""
     assert as_topic({"id": "1", "text": "A cat.", "summary": missing}).references == ((missing,),)
     assert [f"summary is {missing} in a topic" in said for said in caplog.messages] == [True]
 
@@ -173,7 +173,7 @@ def frames() -> dict[str, Callable[[], Any]]:
 
 @pytest.mark.parametrize("kind", ["pandas", "arrow", "parquet"])
 def test_two_columns_of_one_name_are_refused_everywhere(kind: str, tmp_path: Path) -> None:
-    """github.com/apache/datafusion/issues/24381, pola-rs/polars/issues/27393: one of them is dropped, unsaid."""
+    """github.com/apache/datafusion/issues/24381, pola-rs/polars/issues/27393: a column is dropped silently."""
     if kind == "parquet":
         pytest.importorskip("pyarrow.parquet").write_table(frames()["arrow"](), tmp_path / "a.parquet")
         given: Any = tmp_path / "a.parquet"
@@ -184,20 +184,20 @@ def test_two_columns_of_one_name_are_refused_everywhere(kind: str, tmp_path: Pat
 
 
 def test_an_id_within_an_index_of_several_levels() -> None:
-    """github.com/pandas-dev/pandas/issues/25513: what is in the index is lost."""
+    """github.com/pandas-dev/pandas/issues/25513: the index is lost."""
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"id": ["a"], "part": [1], "text": ["A cat."], "summary": ["cat"]})
     assert [each.id for each in topics_of(frame.set_index(["part", "id"]))] == ["a"]
 
 
-def test_columns_that_differ_in_case_are_said(caplog: pytest.LogCaptureFixture) -> None:
+def test_columns_that_differ_in_case_are_reported(caplog: pytest.LogCaptureFixture) -> None:
     """github.com/duckdb/duckdb/issues/13053, mountainMath/cansim/issues/104."""
     assert as_topic({"id": "1", "text": "A cat.", "Text": "A dog.", "summary": "cat"}).sentences == ("A cat.",)
     assert ["Text is not used" in said for said in caplog.messages] == [True]
 
 
 def test_columns_with_dots_in_their_names(tmp_path: Path) -> None:
-    """github.com/pandas-dev/pandas/issues/23843, pola-rs/polars/issues/7374: nested records, made flat."""
+    """github.com/pandas-dev/pandas/issues/23843, pola-rs/polars/issues/7374: nested records are flattened."""
     columns = "documents=article.text,references=meta.summary,id=meta.id"
     (tmp_path / "a.csv").write_text("article.text,meta.summary,meta.id\nA cat.,cat,7\n")
     (tmp_path / "b.jsonl").write_text('{"article": {"text": "A cat."}, "meta": {"summary": "cat", "id": 7}}\n')
@@ -210,13 +210,13 @@ def test_columns_with_dots_in_their_names(tmp_path: Path) -> None:
     "mark", ["\u17d4", "\u17d5", "\u06d4", "\u0964", "\u104b", "\u1362", "\u0589", "\u3002", "\uff61"]
 )
 def test_marks_that_end_sentences(mark: str) -> None:
-    """github.com/codelibs/fess/issues/3228: those of scripts that nobody thought of."""
+    """github.com/codelibs/fess/issues/3228: full stops of other scripts."""
     topic = as_topic({"id": "1", "text": f"\u1786\u17d2\u1798\u17b6{mark} \u1797\u17d2\u179b{mark}", "summary": "x"})
     assert len(topic.sentences) == 2
 
 
 SHAPES: dict[str, tuple[dict[str, Any], str | None, tuple[tuple[str, ...], ...], int]] = {
-    # Yale-LILY/SummerTime/pull/31: a list of utterances, each a unit, however many sentences it has
+    # Yale-LILY/SummerTime/pull/31: a list of utterances, each of which is a unit
     "SAMSum as a list": ({"dialogue": ["A: Hi. Well?", "B: Yes. No."], "summary": "x"}, None,
                          (("A: Hi. Well?", "B: Yes. No."),), 1),
     "highlights as a list": ({"article": "A cat.", "highlights": ["A cat. Ran.", "It sat. Slept."]}, None,

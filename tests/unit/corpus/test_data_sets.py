@@ -1,4 +1,4 @@
-"""The commands of docs/how-to/data-sets.md, on small rows of the shape that each public data set has."""
+"""Test the commands of docs/how-to/data-sets.md on small rows of the form of each public data set."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_each_command_has_a_row() -> None:
 
 @pytest.mark.skipif(not COMMANDS, reason="the documentation is not beside the tests")
 @pytest.mark.parametrize("name", ROWS)
-def test_a_data_set(
+def test_the_command_of_a_data_set_reads_its_rows(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)

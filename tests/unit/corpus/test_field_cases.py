@@ -1,4 +1,4 @@
-"""Inputs that other tools read otherwise than their owners meant, each with the report that it is from."""
+"""Test inputs that other tools misread, each with the report of the problem (quotes, lines, ids, archives)."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from optsum.cli import main
 HEAD = "id\tdocument\tsummary\n"
 
 TABS = {
-    # github.com/pandas-dev/pandas/issues/22661: a cell opens with a mark that nothing closes
+    # github.com/pandas-dev/pandas/issues/22661: a cell opens with a quotation mark that is not closed
     "opened": ('3\tabc\tx\n4\t"abc"\tx\n5\t"error\tx\n', ["abc", "abc", '"error']),
-    # github.com/pandas-dev/pandas/issues/13860: cells that are a mark alone
+    # github.com/pandas-dev/pandas/issues/13860: cells that consist of a quotation mark
     "alone": ('1\tc\t"\n2\ta\tb\n3\td\t"\n', ["c", "a", "d"]),
-    # github.com/pandas-dev/pandas/issues/39857 and 21695: rows between two marks are lost
+    # github.com/pandas-dev/pandas/issues/39857 and 21695: rows between two quotation marks are lost
     "lost": ('1\t"a\tx\n2\tb\tx\n3\tc"\tx\n', ['"a', "b", 'c"']),
     # github.com/pola-rs/polars/issues/22312: only a part of the cell is quoted
     "part": ('1\t"Lorem Ipsum" dolor\tx\n', ['"Lorem Ipsum" dolor']),
-    # github.com/NVIDIA/cudf/issues/10490: two marks at the end
+    # github.com/NVIDIA/cudf/issues/10490: two quotation marks at the end
     "end": ('1\tK""\tx\n2\t5\tx\n', ['K""', "5"]),
-    # github.com/rewicks/ersatz/issues/1: marks in several columns
+    # github.com/rewicks/ersatz/issues/1: quotation marks in several columns
     "columns": ('1\ta "b\tc "d\n2\te\tf\n', ['a "b', "e"]),
-    # github.com/facebookresearch/pytext/pull/777: programs that quote all the same, marks doubled
+    # github.com/facebookresearch/pytext/pull/777: some programs quote nevertheless, with doubled marks
     "quoted": ('1\t"He said ""no"" twice"\tx\n', ['He said "no" twice']),
 }
 
@@ -42,17 +42,17 @@ def test_tab_separated_text_has_no_quoting(name: str, tmp_path: Path) -> None:
 
 
 COMMAS = {
-    # github.com/pandas-dev/pandas/pull/3853: a mark that is never closed
+    # github.com/pandas-dev/pandas/pull/3853: a quotation mark that is never closed
     "never": ('1,a,x\n2,"b,x\n3,c,x\n', 3, ["1", "3"]),
-    # github.com/pandas-dev/pandas/issues/22661, with commas: the next mark closes it two rows later
+    # github.com/pandas-dev/pandas/issues/22661, with commas: the next quotation mark closes it two rows later
     "later": ('1,a,x\n2,b,"x\n3,c,x\n4,d,y"\n5,e,x\n', 3, ["1", "3", "4", "5"]),
-    # github.com/pandas-dev/pandas/issues/18382 and 21862: marks after backslashes
+    # github.com/pandas-dev/pandas/issues/18382 and 21862: quotation marks after backslashes
     "escaped": ('1,a,x\n2,"give \\"buyers what, they\\" want",x\n3,c,x\n', 3, ["1", "3"]),
-    # github.com/adaltas/node-csv/issues/183: the cell begins with one
+    # github.com/adaltas/node-csv/issues/183: a cell that begins with an escaped mark
     "escaped first": ('1,"\\"pla\\"",x\n2,b,x\n', 2, ["2"]),
     # github.com/mholt/PapaParse/issues/299: inches
     "inches": ('1,"TV 50\\"","1234"\n2,b,x\n', 2, ["2"]),
-    # github.com/mholt/PapaParse/issues/459: a cell that ends with one
+    # github.com/mholt/PapaParse/issues/459: a cell that ends with an escaped mark
     "escaped last": ('1,"in \\"Quotes\\"",x\n2,b,x\n', 2, ["2"]),
 }
 
@@ -79,7 +79,7 @@ def test_a_mark_that_opens_a_cell_by_mistake_is_refused_where_it_stands(name: st
         ('a "b" c', ('a "b" c',)),
     ],
 )
-def test_cells_that_are_fine(cell: str, sentences: tuple[str, ...], tmp_path: Path) -> None:
+def test_unusual_but_valid_cells_are_read(cell: str, sentences: tuple[str, ...], tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text(f"id,document,summary\n1,{cell},x\n")
     (topic,) = read_topics(tmp_path / "a.csv", told=lambda _: None, bad="keep")
     assert isinstance(topic, Topic)
@@ -87,7 +87,7 @@ def test_cells_that_are_fine(cell: str, sentences: tuple[str, ...], tmp_path: Pa
 
 
 @pytest.mark.parametrize("sign", ["\x85", "\u2028", "\u2029", "\x0b", "\x0c", "\x1e"])
-def test_signs_that_end_lines_end_no_record(sign: str, tmp_path: Path) -> None:
+def test_other_line_separators_end_no_record(sign: str, tmp_path: Path) -> None:
     """github.com/wbolster/jsonlines/issues/53, datalad/datalad/issues/3523, huggingface/datasets/issues/3804."""
     record = {"id": "a", "document": f"One.{sign}Two.", "summary": f"x{sign}y"}
     (tmp_path / "a.jsonl").write_text(json.dumps(record, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -100,7 +100,7 @@ def test_signs_that_end_lines_end_no_record(sign: str, tmp_path: Path) -> None:
         assert (first.sentences, len(others)) == (("One.", "Two."), name == "c.source")
 
 
-def test_multi_news(tmp_path: Path) -> None:
+def test_multi_news_is_split_into_documents_and_sentences(tmp_path: Path) -> None:
     """github.com/Alex-Fabbri/Multi-News/issues/3, allenai/PRIMER/issues/20, huggingface/datasets/issues/4320."""
     (tmp_path / "a.src").write_text("Storm NEWLINE_CHAR NEWLINE_CHAR Boats sank. ||||| A library opened. |||||\n")
     (tmp_path / "a.tgt").write_text("– Boats sank.\n")
@@ -110,8 +110,8 @@ def test_multi_news(tmp_path: Path) -> None:
     assert topic.references == (("– Boats sank.",),)
 
 
-def test_lists_of_objects_of_datasets() -> None:
-    """github.com/huggingface/datasets/issues/888, 4221 and 7569: a list of objects comes as an object of lists."""
+def test_lists_of_objects_from_datasets_are_read() -> None:
+    """github.com/huggingface/datasets/issues/888, 4221 and 7569: lists of objects are returned as objects of lists."""
     datasets = pytest.importorskip("datasets")
     rows = [{"id": "m", "turns": [{"who": "A", "text": "Hello."}, {"who": "B", "text": "Yes."}], "summary": "Hello."}]
     columns = {"documents": "turns[*].text", "references": "summary"}
@@ -130,14 +130,14 @@ def test_tldrs_are_references() -> None:
 
 
 def test_utterances_are_sentences() -> None:
-    """github.com/cylnlp/dialogsum/issues/4: line breaks are marks between utterances."""
+    """github.com/cylnlp/dialogsum/issues/4: line breaks separate utterances."""
     topic = as_topic({"dialogue": "A: Hi. Well?\nB: Yes.", "summary": "They greet. He agrees."})
     assert topic.sentences == ("A: Hi. Well?", "B: Yes.")
     assert topic.references == (("They greet.", "He agrees."),)
 
 
 def test_lines_of_a_file_are_sentences(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """github.com/nlpyang/PreSumm/issues/48: a sentence every line; summanlp/textrank/issues/46: wrapped lines."""
+    """github.com/nlpyang/PreSumm/issues/48: one sentence a line; summanlp/textrank/issues/46: wrapped lines."""
     (tmp_path / "a.jsonl").write_text(json.dumps({"text": "a cat ran\nit sat", "summary": "it sat"}) + "\n")
     out = ["--max-length", "2", "-o", str(tmp_path / "out.jsonl"), "--overwrite"]
     for said, units in ((["--lines"], 2), (["--no-lines"], 1), ([], 1)):
@@ -147,7 +147,7 @@ def test_lines_of_a_file_are_sentences(tmp_path: Path, capsys: pytest.CaptureFix
 
 
 def test_summaries_are_scored_by_lines() -> None:
-    """github.com/huggingface/evaluate/issues/501, Lightning-AI/torchmetrics/issues/904: rougeLsum is by lines."""
+    """github.com/huggingface/evaluate/issues/501, Lightning-AI/torchmetrics/issues/904: rougeLsum scores by lines."""
     topic = {"id": "0", "documents": [["x"]], "references": "the cat ran\nit was late"}
     lists = {**topic, "references": [["the cat ran", "it was late"]]}
     system = {"topic_id": "0", "system": "a", "summary": "it was late\nthe cat ran"}
@@ -161,7 +161,7 @@ def test_summaries_are_scored_by_lines() -> None:
 
 
 def test_numbers_of_frames_are_ids() -> None:
-    """github.com/pandas-dev/pandas/issues/20717 and 28335: an empty cell makes floats of all numbers."""
+    """github.com/pandas-dev/pandas/issues/20717 and 28335: an empty cell turns all numbers into floats."""
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"id": [1, None, 3], "text": ["A cat."] * 3, "summary": ["cat"] * 3})
     assert [result.id for result in optsum.solve_all(frame, max_length=2)] == ["1", "1", "3"]
@@ -169,8 +169,8 @@ def test_numbers_of_frames_are_ids() -> None:
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
-def test_a_mark_of_byte_order_is_no_name(delimiter: str, tmp_path: Path) -> None:
-    """github.com/pandas-dev/pandas/issues/4793, biolab/orange3/issues/7000: it becomes part of the first column."""
+def test_a_byte_order_mark_is_no_part_of_a_name(delimiter: str, tmp_path: Path) -> None:
+    """github.com/pandas-dev/pandas/issues/4793, biolab/orange3/issues/7000: the mark becomes part of the first name."""
     text = delimiter.join(['"article"', "highlights"]) + "\r\n" + delimiter.join(["One.", "x"]) + "\r\n"
     (tmp_path / "a.csv").write_bytes(b"\xef\xbb\xbf" + text.encode())
     (topic,) = read_topics(tmp_path / "a.csv", bad="keep")
@@ -178,8 +178,8 @@ def test_a_mark_of_byte_order_is_no_name(delimiter: str, tmp_path: Path) -> None
     assert topic.sentences == ("One.",)
 
 
-def test_archives(tmp_path: Path) -> None:
-    """github.com/ANHIG/IMGTHLA/issues/384, pymovements/pymovements/issues/1346: what macOS adds is no file."""
+def test_an_archive_holds_one_file_beside_those_of_macos(tmp_path: Path) -> None:
+    """github.com/ANHIG/IMGTHLA/issues/384, pymovements/pymovements/issues/1346: files that macOS adds are skipped."""
     record = '{"id": "a", "text": "A cat.", "summary": "cat"}\n'
     for name, members in {"a": ["a.jsonl", "__MACOSX/._a.jsonl"], "b": ["a.jsonl", "b.jsonl"]}.items():
         with zipfile.ZipFile(tmp_path / f"{name}.zip", "w") as archive:
@@ -200,7 +200,7 @@ def test_all_rows_that_cannot_be_used_are_one_exception() -> None:
         optsum.solve("topics.jsonl", max_length=2)
 
 
-def test_systems_are_all_there(tmp_path: Path) -> None:
+def test_all_systems_are_scored(tmp_path: Path) -> None:
     topics = [{"id": str(number), "documents": [["a b"]], "references": [["a b"]]} for number in range(3)]
     (tmp_path / "one.txt").write_text("a\n\nb\n")
     rows = optsum.score(topics, tmp_path / "one.txt").rows

@@ -1,4 +1,4 @@
-"""Ids that would be one file are refused; topics that change while they are read are said; plug-ins end nothing."""
+"""Test colliding ids, topics that change while they are read, and plug-ins that fail."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def topic(name: str) -> optsum.Topic:
     return as_topic({"id": name, **TOPIC})
 
 
-def test_vectors_in_a_folder_are_of_one_id_each(tmp_path: Path) -> None:
+def test_ids_that_name_the_same_file_of_vectors_are_refused(tmp_path: Path) -> None:
     np.savez(tmp_path / "a_b.npz", **ARRAYS)
     assert read_vectors(topic("a_b"), str(tmp_path)).vectors is not None
     for name in ("a/b", "a\\b", "../a_b", "A_B", "a_b ", "..", "x" * 5000, "a\u0000b"):
@@ -34,7 +34,7 @@ def test_vectors_in_a_folder_are_of_one_id_each(tmp_path: Path) -> None:
         assert read_vectors(topic(name), str(tmp_path / "all.npz")).vectors is not None
 
 
-def test_exports_of_ids_that_meet_are_refused(tmp_path: Path) -> None:
+def test_ids_that_name_the_same_export_are_refused(tmp_path: Path) -> None:
     from optsum.exchange.solver_files import file_stem
 
     names = ["a/b", file_stem("a/b"), "a_b", "A_B", "..", "x" * 200, "x" * 201]
@@ -47,7 +47,7 @@ def test_exports_of_ids_that_meet_are_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["t.jsonl", "t.json", "t.csv"])
 @pytest.mark.parametrize("lazily", [True, False])
-def test_topics_that_are_rewritten_are_said(
+def test_topics_rewritten_during_a_search_are_reported(
     name: str, lazily: bool, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = tmp_path / name
@@ -119,7 +119,7 @@ def made():
         ("", "try: signal.raise_signal(signal.SIGINT)\n        except BaseException: 1 / 0", 130, "interrupted"),
     ],
 )
-def test_whatever_a_problem_raises_is_one_sentence(
+def test_any_exception_of_a_problem_is_one_sentence(
     made: str, evaluate: str, status: int, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     place = tmp_path / "odd.py"

@@ -1,4 +1,4 @@
-"""More inputs that other tools read otherwise than their owners meant, each with the report that it is from."""
+"""Test more inputs that other tools misread, each with its report (folders, lists in text, line ends, frames)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Shown = tuple[str, tuple[Any, ...]]
 
 
 def shown(topics: Iterable[Topic | BadTopic]) -> list[Shown]:
-    """Return ids and sentences; of what cannot be used the reason."""
+    """Return the ids and sentences of topics, and the error of those that cannot be used."""
     return [
         (str(topic.id), (topic.error,)) if isinstance(topic, BadTopic) else (topic.id, topic.sentences)
         for topic in topics
@@ -47,7 +47,7 @@ FOLDERS: dict[str, dict[str, str | bytes]] = {
         "documents/a.txt": "A cat.", "documents/.DS_Store": b"\0\1", "references/a.txt": "cat",
         "references/.DS_Store": b"\0",
     },
-    # github.com/scummvm/scummvm/pull/4529: AppleDouble, a second file for each
+    # github.com/scummvm/scummvm/pull/4529: AppleDouble, a second file beside each
     "stories": {"a.story": STORY, "._a.story": b"\0\5\x16\7"},
     "JSON files": {"a.json": '{\n"document": "A cat.", "summary": "cat"}', "._a.json": b"\0\5\x16\7"},
     # github.com/achiurizo/consular/pull/72, jacktasia/dumb-jump/issues/275: backups of editors
@@ -55,7 +55,7 @@ FOLDERS: dict[str, dict[str, str | bytes]] = {
         "documents/a.txt": "A cat.", "documents/a.txt~": "Old.", "documents/#a.txt#": "Older.",
         "references/a.txt": "cat", "references/a.txt~": "dog",
     },
-    # github.com/meetps/pytorch-semseg/issues/83, d8ahazard/sd_dreambooth_extension/issues/64: Windows' own files
+    # github.com/meetps/pytorch-semseg/issues/83, d8ahazard/sd_dreambooth_extension/issues/64: files of Windows
     "Windows": {
         "documents/a.txt": "A cat.", "documents/Thumbs.db": b"\xd0\xcf", "documents/desktop.ini": "[x]",
         "references/a.txt": "cat",
@@ -69,20 +69,20 @@ FOLDERS: dict[str, dict[str, str | bytes]] = {
 
 
 @pytest.mark.parametrize("name", FOLDERS)
-def test_what_systems_and_editors_leave_in_folders_is_no_topic(name: str, tmp_path: Path) -> None:
+def test_files_of_systems_and_editors_in_folders_are_ignored(name: str, tmp_path: Path) -> None:
     found = shown(read_topics(written(tmp_path, FOLDERS[name]), bad="keep"))
     assert [sentences for _, sentences in found] == [("A cat.",)]
 
 
-def test_what_is_left_beside_shards(tmp_path: Path) -> None:
-    """github.com/neuromorphs/tonic/pull/325: hidden files, and those by which Hadoop says that all is written."""
+def test_other_files_beside_shards_are_ignored(tmp_path: Path) -> None:
+    """github.com/neuromorphs/tonic/pull/325: hidden files, and Hadoop's mark that all parts are written."""
     files: dict[str, str | bytes] = {"part-0.jsonl": RECORD, "part-1.jsonl": OTHER, "_SUCCESS": "", "part-0.jsonl~": ""}
     hidden: dict[str, str | bytes] = {"._part-0.jsonl": b"\0", ".part-0.jsonl.crc": b"crc"}
     assert [name for name, _ in shown(read_topics(written(tmp_path, {**files, **hidden}), bad="keep"))] == ["1", "2"]
 
 
-def test_what_is_left_in_archives(tmp_path: Path) -> None:
-    """github.com/troeger/opensubmit/issues/89: __MACOSX in a zip archive; the same files in a tar archive."""
+def test_files_that_macos_adds_to_archives_are_ignored(tmp_path: Path) -> None:
+    """github.com/troeger/opensubmit/issues/89: __MACOSX in a zip archive, and the same files in a tar archive."""
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
         for name in ("data/", "data/a.jsonl", "data/.DS_Store", "data/Thumbs.db", "__MACOSX/data/._a.jsonl"):
             archive.writestr(name, RECORD if name.endswith("a.jsonl") and "__" not in name else "")
@@ -95,8 +95,8 @@ def test_what_is_left_in_archives(tmp_path: Path) -> None:
         assert shown(read_topics(tmp_path / path, bad="keep")) == [("1", ("A cat.",))]
 
 
-def test_parts_of_an_archive_follow_one_another(tmp_path: Path) -> None:
-    """RFC 1952, section 2.2: a file of gzip is a series of members."""
+def test_all_members_of_a_gzip_file_are_read(tmp_path: Path) -> None:
+    """RFC 1952, section 2.2: a gzip file is a series of members."""
     (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(RECORD.encode()) + gzip.compress(OTHER.encode()))
     assert [name for name, _ in shown(read_topics(tmp_path / "a.jsonl.gz", bad="keep"))] == ["1", "2"]
 
@@ -105,11 +105,11 @@ LISTS = {
     # a list as JSON in a column of text: github.com/laminlabs/readfcs/pull/19
     '["A cat.", "It sat."]': ("A cat.", "It sat."),
     '[["A cat."], ["It sat."]]': ("A cat.", "It sat."),
-    # a list that Python has printed: github.com/pandas-dev/pandas/issues/10813, expectedparrot/edsl/issues/468
+    # a list printed by Python: github.com/pandas-dev/pandas/issues/10813, expectedparrot/edsl/issues/468
     "['A cat.', 'It sat.']": "begins as a list and is not JSON",
-    # an array that numpy has printed: github.com/huggingface/datasets/issues/6778, NVIDIA/cudf/issues/14547
+    # an array printed by numpy: github.com/huggingface/datasets/issues/6778, NVIDIA/cudf/issues/14547
     "['A cat.'\n 'It sat.']": "begins as a list and is not JSON",
-    # text in brackets is text
+    # text in brackets stays text
     "[Laughter] A cat. It sat.": ("[Laughter] A cat.", "It sat."),
     "{A} cat.": ("{A} cat.",),
 }
@@ -136,8 +136,8 @@ def test_a_text_that_holds_a_list_is_one_through_every_reader(text: str, tmp_pat
         assert as_topic(row).sentences == right
 
 
-def test_marks_of_newlines_in_output(tmp_path: Path) -> None:
-    """github.com/huggingface/transformers/issues/7743 and 6844: PEGASUS writes <n> where a line ends."""
+def test_marks_for_line_breaks_separate_sentences(tmp_path: Path) -> None:
+    """github.com/huggingface/transformers/issues/7743 and 6844: PEGASUS writes <n> for a line break."""
     topic = as_topic({"id": "1", "document": "A cat ran.<n>It sat . <n> it slept", "summary": "use top <n> items"})
     assert topic.sentences == ("A cat ran.", "It sat .", "it slept")
     assert topic.references == (("use top <n> items",),)
@@ -147,8 +147,8 @@ def test_marks_of_newlines_in_output(tmp_path: Path) -> None:
     assert row.rouge["rouge-l"]["f1"] == 1
 
 
-def test_marks_between_documents() -> None:
-    """github.com/allenai/PRIMER/issues/20: documents between marks, and none behind the last of them."""
+def test_marks_between_documents_separate_them() -> None:
+    """github.com/allenai/PRIMER/issues/20: marks stand between documents, and one may stand behind the last."""
     for mark in ("|||||", "<doc-sep>", "story_separator_special_tag"):
         topic = as_topic({"id": "1", "document": f"A cat. {mark} It sat.{mark}", "summary": "cat"})
         assert topic.documents == (("A cat.",), ("It sat.",))
@@ -162,21 +162,21 @@ OLD_LINES = {
 
 
 @pytest.mark.parametrize("name", OLD_LINES)
-def test_lines_that_end_by_carriage_returns_alone(name: str, tmp_path: Path) -> None:
-    """github.com/mholt/PapaParse/issues/43, tidyverse/readr/issues/1236, BaseXdb/basex/issues/164: all is one line."""
+def test_lines_that_end_by_carriage_returns_alone_are_refused(name: str, tmp_path: Path) -> None:
+    """github.com/mholt/PapaParse/issues/43, tidyverse/readr/issues/1236, BaseXdb/basex/issues/164: read as one line."""
     (tmp_path / name).write_bytes(OLD_LINES[name])
     with pytest.raises(InputError, match="carriage returns only"):
         read_topics(tmp_path / name, bad="keep")
 
 
-def test_two_files_with_carriage_returns_alone(tmp_path: Path) -> None:
+def test_line_pairs_with_carriage_returns_alone_are_refused(tmp_path: Path) -> None:
     """github.com/evanplaice/jquery-csv/issues/18: nineteen lines are read as one."""
     written(tmp_path, {"a.source": "A cat.\rIt sat.\r", "a.target": "cat\rsat\r"})
     ((_, (error,)),) = shown(read_topics(tmp_path / "a.source", bad="keep"))
     assert "carriage returns only" in error
 
 
-def test_a_separator_above_the_heading(tmp_path: Path) -> None:
+def test_a_line_sep_above_the_heading_names_the_separator(tmp_path: Path) -> None:
     """github.com/PowerShell/PowerShell/issues/7776, mholt/PapaParse/issues/951: spreadsheets write sep=; there."""
     for head, delimiter in (("sep=;", ";"), ("\ufeffsep=,\r", ",")):
         row = delimiter.join(["1", "A cat.", "cat"])
@@ -184,7 +184,7 @@ def test_a_separator_above_the_heading(tmp_path: Path) -> None:
         assert shown(read_topics(tmp_path / "a.csv", bad="keep")) == [("1", ("A cat.",))]
 
 
-def test_titles_beside_articles(tmp_path: Path) -> None:
+def test_titles_are_the_references_of_the_articles_beside_them(tmp_path: Path) -> None:
     """github.com/harvardnlp/sent-summary: the two files of Gigaword are train.article.txt and train.title.txt."""
     written(tmp_path, {"train.article.txt": "a cat ran .\nit sat .\n", "train.title.txt": "cat\nsat\n"})
     assert shown(read_topics(tmp_path / "train.article.txt", bad="keep")) == [
@@ -225,7 +225,7 @@ def test_advice_can_be_followed(name: str, tmp_path: Path) -> None:
     assert [found for _, found in shown(read_topics(tmp_path / "a.jsonl", columns=columns, bad="keep"))] == sentences
 
 
-def test_advice_for_objects_where_texts_are_wanted() -> None:
+def test_objects_in_place_of_texts_are_answered_with_advice() -> None:
     record = {"document": [{"content": "A cat."}], "summary": "cat"}
     with pytest.raises(InputError, match=r"document\[0\] is an object; .*documents=document\[\*\]\.content"):
         list(optsum.solve_all([record], max_length=1))
@@ -234,7 +234,7 @@ def test_advice_for_objects_where_texts_are_wanted() -> None:
         list(optsum.solve_all([record], max_length=1))
 
 
-def test_headings_in_capitals_are_tables(tmp_path: Path) -> None:
+def test_headings_in_capitals_are_recognised_as_a_table(tmp_path: Path) -> None:
     """kaggle.com/datasets/snap/amazon-fine-food-reviews: Id, ..., Summary, Text."""
     (tmp_path / "a.csv").write_text("Id,Summary,Text\n1,cat,A cat.\n")
     with pytest.raises(InputError, match=r"it has no column documents, but Id, Summary, Text; .*documents=Text"):
@@ -243,8 +243,8 @@ def test_headings_in_capitals_are_tables(tmp_path: Path) -> None:
     assert shown(topics) == [("1", ("A cat.",))]
 
 
-def test_ids_of_data_sets() -> None:
-    """github.com/cylnlp/dialogsum: fname is the id; an id is one wherever there is one."""
+def test_ids_of_data_sets_are_found() -> None:
+    """github.com/cylnlp/dialogsum: fname is the id unless there is a field id."""
     assert as_topic({"fname": "train_0", "dialogue": "A: hi\nB: yes", "summary": "hi"}).id == "train_0"
     assert as_topic({"gem_id": "g-1", "source": "A cat.", "target": "cat"}).id == "g-1"
     assert as_topic({"article_id": "x", "id": "y", "article": "A cat.", "abstract": "cat"}).id == "y"
@@ -266,7 +266,7 @@ def hugging_face() -> Any:
 
 
 FRAMES: dict[str, Callable[[], Any]] = {
-    # github.com/pandas-dev/pandas/issues/56483 and 25513, wrattler/wrattler/issues/194: an index is lost
+    # github.com/pandas-dev/pandas/issues/56483 and 25513, wrattler/wrattler/issues/194: the index is lost
     "index": lambda: pandas.DataFrame(COLUMNS).set_index("id"),
     # github.com/pandas-dev/pandas/issues/38224: pd.NA is neither true nor false
     "missing": lambda: pandas.DataFrame({**COLUMNS, "note": pandas.array([None, "x"], dtype="string")}),
@@ -286,12 +286,12 @@ FRAMES: dict[str, Callable[[], Any]] = {
 
 
 @pytest.mark.parametrize("name", FRAMES)
-def test_frames(name: str) -> None:
+def test_frames_with_an_index_or_missing_values_are_read(name: str) -> None:
     assert shown(topics_of(FRAMES[name]())) == RIGHT
 
 
-def test_arrays_of_arrays() -> None:
-    """github.com/numpy/numpy/issues/24546, rom1504/img2dataset/pull/156: Parquet's lists are arrays of arrays."""
+def test_arrays_of_arrays_are_documents() -> None:
+    """github.com/numpy/numpy/issues/24546, rom1504/img2dataset/pull/156: lists from Parquet are arrays of arrays."""
     inner = [numpy.array(["A cat.", "It sat."], dtype=object), numpy.array(["Rain."], dtype=object)]
     outer = numpy.empty(2, dtype=object)
     outer[:] = inner
@@ -322,14 +322,14 @@ def test_one_exception_where_no_row_can_be_used() -> None:
             optsum.compare(rows, strategies=["lead"], exact="none", max_length=1)  # type: ignore[arg-type]
 
 
-def test_a_lazy_frame_is_to_be_collected() -> None:
+def test_a_lazy_frame_is_refused_with_the_advice_to_collect_it() -> None:
     polars = pytest.importorskip("polars")
     with pytest.raises(InputError, match=r"of type LazyFrame; give its collect\(\)"):
         list(optsum.solve_all(polars.DataFrame(COLUMNS).lazy(), max_length=1))
 
 
 QUIET: dict[str, dict[str, Any]] = {
-    # nothing is uncertain, so nothing is said
+    # input without any ambiguity
     "sentences in lists": {"documents": [["A cat ran.", "It sat."]], "references": [["cat"]]},
     "tokens": {"documents": [[["a", "cat", "."], ["it", "sat"]]], "references": [[["cat"]]]},
     "blank lines": {"documents": "A cat ran.\n\nIt sat.", "references": "cat"},
@@ -344,7 +344,7 @@ QUIET: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("name", QUIET)
-def test_nothing_is_said_where_nothing_is_uncertain(
+def test_unambiguous_input_is_read_without_a_note(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "a.jsonl").write_text(json.dumps({"id": "a", **QUIET[name]}) + "\n")
@@ -368,7 +368,7 @@ def test_lines_of_summaries_go_with_the_topics_in_turn(text: str, tmp_path: Path
     assert not scores.failed
 
 
-def test_more_or_fewer_lines_than_topics_are_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_more_or_fewer_lines_than_topics_are_reported(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """github.com/pltrdy/files2rouge/issues/55: line counts must match."""
     (tmp_path / "mine.txt").write_text("a b\nc d\ne f\n")
     more = optsum.score(NAMED, tmp_path / "mine.txt")
@@ -379,15 +379,15 @@ def test_more_or_fewer_lines_than_topics_are_said(tmp_path: Path, caplog: pytest
 
 
 def told(record: dict[str, Any], path: Path, columns: str | None = None) -> tuple[list[Shown], list[str]]:
-    """Return the topics of a record, and what is said of it beside the columns."""
+    """Return the topics of a record, and the notes on it other than those on columns."""
     said: list[str] = []
     (path / "a.jsonl").write_text(json.dumps(record) + "\n")
     found = shown(read_topics(path / "a.jsonl", columns=columns, told=said.append))
     return found, [sentence for sentence in said if "choose others with columns" not in sentence]
 
 
-def test_words_in_a_flat_list_are_tokens_or_said(tmp_path: Path) -> None:
-    """github.com/nlpyang/PreSumm/issues/114: src and tgt are lists of tokens; of other columns nobody knows."""
+def test_words_in_a_flat_list_are_tokens_or_reported(tmp_path: Path) -> None:
+    """github.com/nlpyang/PreSumm/issues/114: src and tgt are lists of tokens; lists in other columns are ambiguous."""
     words = ["a", "cat", "ran", "."]
     lists = {"src": [words, ["it", "is", "daniel", "'s", "."]], "tgt": [["the", "cat"]]}
     assert told(lists, tmp_path) == ([("0", tuple(map(tuple, lists["src"])))], [])
@@ -400,14 +400,14 @@ def test_words_in_a_flat_list_are_tokens_or_said(tmp_path: Path) -> None:
     assert told({"source": ["A cat ran."], "target": ["cat", "dog", "cow"]}, tmp_path)[1] == []
 
 
-def test_written_line_breaks_are_said(tmp_path: Path) -> None:
-    """github.com/huggingface/transformers/issues/7743: a backslash and the letter n in a file, and no line break."""
+def test_escaped_line_breaks_are_reported(tmp_path: Path) -> None:
+    """github.com/huggingface/transformers/issues/7743: a backslash and the letter n in place of a line break."""
     _, said = told({"document": "A cat ran\\n\\nIt sat", "summary": "x"}, tmp_path)
     assert ["a backslash and the letter n" in sentence for sentence in said] == [True]
     assert told({"document": "We take \\nabla f. It is \\nu.", "summary": "x"}, tmp_path)[1] == []
 
 
-def test_a_record_that_makes_no_topic_is_said(tmp_path: Path) -> None:
+def test_a_record_without_a_topic_is_reported(tmp_path: Path) -> None:
     """github.com/Yale-LILY/QMSum: meetings without specific queries."""
     record = {"meeting": [{"content": "Hi."}], "queries": []}
     columns = "documents=meeting[*].content,references=queries[].answer"
@@ -416,8 +416,8 @@ def test_a_record_that_makes_no_topic_is_said(tmp_path: Path) -> None:
     assert ["a.jsonl:1 is empty" in sentence for sentence in said] == [True]
 
 
-def test_a_declaration_above_markup(tmp_path: Path) -> None:
-    """tac.nist.gov/2010/Summarization: documents that are XML, with a declaration and a type above."""
+def test_documents_below_an_xml_declaration_are_read(tmp_path: Path) -> None:
+    """tac.nist.gov/2010/Summarization: documents in XML, with a declaration and a document type above."""
     head = '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE DOC SYSTEM "x.dtd">\n'
     written(tmp_path, {"D1/x": head + SGML, "models/D1.M.100.A.A": "A cat."})
     assert shown(read_topics(tmp_path)) == [("D1", ("A cat.",))]

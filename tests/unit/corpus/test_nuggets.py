@@ -1,4 +1,4 @@
-"""Nuggets as evaluations of retrieval write them: topics of claims with a budget, and refusals where passages lack."""
+"""Test nuggets in the formats of retrieval evaluations, which become topics of claims with a budget."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from optsum.cli import main
 
 
 def passage(qid: str, docid: str, text: str, *assigned: str, importance: str = "vvo") -> dict[str, Any]:
-    """Return a line of the nuggetizer: one passage, and what is assigned to it of the nuggets."""
+    """Return a line of the nuggetizer: a passage with its assignment to each nugget."""
     worth, said = {"v": "vital", "o": "okay"}, {"+": "support", "~": "partial_support", "-": "not_support"}
     nuggets = [
         {"text": f"nugget {number}", "importance": worth[each], "assignment": said.get(sign, sign)}
@@ -36,7 +36,7 @@ def write(path: Path, lines: list[Any]) -> Path:
     return path
 
 
-def test_passages_of_the_nuggetizer(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_lines_of_the_nuggetizer_become_topics(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO")
     first, second = optsum.read_topics(write(tmp_path / "n.jsonl", LINES))
     assert first.documents == (("One sentence. And another.", "Three words here.", "Few words."),)
@@ -49,7 +49,7 @@ def test_passages_of_the_nuggetizer(tmp_path: Path, caplog: pytest.LogCaptureFix
     assert (found.selection, found.numerator, found.denominator, found.missed) == (("d1", "d2"), 4, 5, [2])
 
 
-def test_every_command_reads_them_compressed_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_command_reads_compressed_nuggets(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "n.jsonl.gz"
     file.write_bytes(gzip.compress(write(tmp_path / "n.jsonl", LINES).read_bytes()))
     assert main(["context", str(file), "--max-length", "5"]) == 0
@@ -78,14 +78,14 @@ def test_every_command_reads_them_compressed_too(tmp_path: Path, capsys: pytest.
         ([{"qid": "q", "answer_text": "x", "nuggets": LINES[0]["nuggets"]}], "not which passages support them"),
     ],
 )
-def test_what_is_wrong_is_said_of_its_question(tmp_path: Path, lines: list[Any], wrong: str) -> None:
+def test_an_error_names_its_question(tmp_path: Path, lines: list[Any], wrong: str) -> None:
     found = list(optsum.read_topics(write(tmp_path / "n.jsonl", lines), bad="keep"))
     (bad,) = [each for each in found if isinstance(each, optsum.BadTopic)]
     assert wrong in bad.error
 
 
-def test_judgments_of_nuggets(tmp_path: Path) -> None:
-    """Question, nugget, passage, judgment: CoverageBench, and the diversity tasks of TREC."""
+def test_judgments_of_nuggets_become_topics(tmp_path: Path) -> None:
+    """Test lines of question, nugget, passage and judgment, as in CoverageBench and the diversity tasks of TREC."""
     file = write(tmp_path / "b.qrels", ["7 1 da 1\n7 2 da 0\n7 2 db 1\n", "7 3 dc 0\n8 1 da 1\n8 1 db 2\n"])
     first, second = optsum.read_topics(file)
     assert (first.cover, first.meta["abstract_ids"]) == (((("da",),), (("db",),), ()), ["1", "2", "3"])
@@ -123,7 +123,7 @@ def test_a_broken_judgment_costs_the_others_nothing(tmp_path: Path) -> None:
     assert "this is not a judgment" in bad.error
 
 
-def test_a_record_whose_nuggets_name_their_passages() -> None:
+def test_a_record_whose_nuggets_name_their_passages_is_read() -> None:
     nuggets = [
         {"_id": "n1", "text": "a", "relevant_corpus_ids": ["d1", "d2"]},
         {"_id": "n2", "text": "b", "relevant_corpus_ids": ["d2"], "non_relevant_corpus_ids": ["d1"]},

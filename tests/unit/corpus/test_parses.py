@@ -1,4 +1,4 @@
-"""The parses of a topic."""
+"""Test how the parses of a topic are found: in the topic, in a file it names, or in a folder."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TEXTS = [parse.text for parse in PARSED]
 
 
 def topic(**changes: Any) -> Topic:
-    """The example's first two sentences, with their parses in the topic."""
+    """Return the example's first two sentences as a topic with its parses."""
     obj = {
         "id": "t",
         "documents": [TEXTS[:1], TEXTS[1:2]],
@@ -33,7 +33,7 @@ def topic(**changes: Any) -> Topic:
 
 
 def write(folder: Path, **changes: Any) -> Topic:
-    """A topic read from a file of the folder."""
+    """Write a topic into a file of the folder, and read it."""
     obj = {"id": "t", "documents": [TEXTS], "references": [["A ferry ."]], "meta": {"conllu": "f.conllu"}}
     (folder / "topics.jsonl").write_text(json.dumps({**obj, **changes}))
     (read,) = read_topics(folder / "topics.jsonl", bad="keep")
@@ -130,7 +130,7 @@ def test_words_without_characters_stay_without() -> None:
         ),
     ],
 )
-def test_what_does_not_fit_is_refused(changes: dict[str, Any], reason: str) -> None:
+def test_parses_that_do_not_fit_the_sentences_are_refused(changes: dict[str, Any], reason: str) -> None:
     with pytest.raises(InputError) as caught:
         parses_of(topic(**changes))
     message = str(caught.value)

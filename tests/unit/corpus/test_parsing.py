@@ -1,4 +1,4 @@
-"""Topics parsed by spaCy: by a pipeline made here, and by a trained one where one is installed."""
+"""Test the parsing of topics by spaCy, with a pipeline made here and with a trained one if installed."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_each_sentence_has_its_parse(model: Path) -> None:
     topic = parsed_topic(optsum.as_topic(TOPIC), load_model(str(model)))
     assert topic.parses is not None
     assert [parse.count("\t0\troot") + parse.count("\t0\tROOT") for parse in topic.parses] == [1, 0, 1]
-    assert topic.parses[0].startswith("# text = The ferry sank. It was old.")  # one unit, whatever is in it
+    assert topic.parses[0].startswith("# text = The ferry sank. It was old.")  # a unit stays one, whatever it contains
     assert "\tswam\t" in topic.parses[2]
 
 
@@ -59,10 +59,10 @@ def test_the_command_writes_topics(model: Path, tmp_path: Path, capsys: pytest.C
     rows = [json.loads(line) for line in made.read_text().splitlines()]
     assert [row["id"] for row in rows if "parses" in row] == ["t", "u"]
     assert len(rows[0]["parses"]) == 3
-    assert main(["parse", str(topics), "--model", str(model), "-o", str(made)]) == 2  # it exists
+    assert main(["parse", str(topics), "--model", str(model), "-o", str(made)]) == 2  # the output exists
 
 
-def test_what_is_missing_is_said(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_or_model_is_reported(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(OptionError, match="no pipeline 'no_such': python -m spacy download no_such"):
         load_model("no_such")
     with pytest.raises(InputError, match="nothing to parse"):
@@ -76,7 +76,7 @@ def test_what_is_missing_is_said(model: Path, monkeypatch: pytest.MonkeyPatch) -
         load_model("any")
 
 
-def test_raw_text_names_the_command() -> None:
+def test_raw_text_without_parses_is_answered_with_the_command() -> None:
     (result,) = optsum.solve_all([{"id": "t", "documents": [["a b"]], "references": [["a"]]}],
                                  formulation="compressive", max_length=3)  # fmt: skip
     assert "optsum parse TOPICS" in (result.error or "")
@@ -84,7 +84,7 @@ def test_raw_text_names_the_command() -> None:
 
 @pytest.fixture(scope="module")
 def trained() -> str:
-    """Return the name of a trained English pipeline with a parser."""
+    """Return the name of an installed English pipeline with a parser."""
     spacy = pytest.importorskip("spacy", reason="spaCy is not installed")
     for name in spacy.util.get_installed_models():
         meta = spacy.util.get_package_path(name) / "meta.json"
@@ -126,6 +126,6 @@ def test_parses_of_a_trained_pipeline_make_compressions(
 
 
 def _words(sentence: str) -> set[str]:
-    """Return the words of a sentence, as they may stand when what is beside them is gone."""
+    """Return the words of a sentence in the forms that they may take in a compression."""
     words = sentence.lower().split()
     return {form for word in words for form in (word, word.rstrip(".,;:"), "a", "an")}

@@ -1,4 +1,4 @@
-"""One door: the same topic through every reader has the same sentences, or is refused by what cannot carry it."""
+"""Check that every reader gives a topic the same sentences, or refuses what its format cannot hold."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Outcome = tuple[str, Any, Any] | None
 def outcome(topics: Any) -> Outcome:
     topic, *others = topics
     if isinstance(topic, BadTopic):
-        return None  # what a mark swallowed by mistake may follow
+        return None  # a row after a quotation mark that swallowed a line
     assert others == []
     assert isinstance(topic, Topic)
     return topic.id, topic.documents, topic.references
@@ -46,7 +46,7 @@ def wanted(record: Record) -> Outcome:
         return None
 
 
-# Readers: each returns the topics of a record that was written to a folder, or None where the form has no place for it.
+# Readers: each writes a record into a folder and returns its topics, or None where the format cannot hold it.
 
 
 def read(path: Path, data: bytes, name: str) -> Iterator[Any]:
@@ -69,7 +69,7 @@ def table(record: Record, delimiter: str) -> bytes:
 def tsv(path: Path, record: Record) -> Any:
     cells = [cell if isinstance(cell, str) else json.dumps(cell) for cell in record.values()]
     if any(sign in cell for cell in cells for sign in "\t\r\n") or any(cell[:1] == cell[-1:] == '"' for cell in cells):
-        return None  # tab-separated text has no quoting
+        return None  # tab-separated text has no quotation marks
     return read(path, ("\t".join(record) + "\n" + "\t".join(cells) + "\n").encode(), "t.tsv")
 
 
@@ -132,7 +132,7 @@ def streamed(_: Path, record: Record) -> Any:
 
 def arrays(_: Path, record: Record) -> Any:
     if b"\\u0000" in line(record):
-        return None  # which numpy cuts off at the end of a text
+        return None  # numpy drops it at the end of a text
     return topics_of(pytest.importorskip("datasets").Dataset.from_list([record]).with_format("numpy"))
 
 
@@ -222,7 +222,7 @@ NAMES = st.sampled_from([("documents", "references"), ("article", "highlights"),
 @example(("dialogue", "summary"), "Ann: yes\r\nBo: no", "Bo says no.")
 @example(("article", "highlights"), '["One.", "Two."]', "[Laughter] x")
 @example(("documents", "references"), "['One.', 'Two.']", [["x"]])
-def test_records(form: str, names: tuple[str, str], document: Any, reference: Any) -> None:
+def test_every_reader_agrees_on_a_record(form: str, names: tuple[str, str], document: Any, reference: Any) -> None:
     record = {"id": "t1", names[0]: document, names[1]: reference}
     with TemporaryDirectory() as folder:
         topics = RECORDS[form](Path(folder), record)
@@ -230,18 +230,18 @@ def test_records(form: str, names: tuple[str, str], document: Any, reference: An
             return
         try:
             found = outcome(topics)
-        except InputError:  # a single record that cannot be used
+        except InputError:  # a file of a single bad record
             found = None
     right = wanted(record)
     assert found == right or (form in MAY_REFUSE and found is None)
 
 
-def test_a_saved_dataset(tmp_path: Path) -> None:
+def test_a_saved_dataset_agrees_on_a_record(tmp_path: Path) -> None:
     record = {"id": "t1", "article": "One.\n \nTwo.", "highlights": "x\ny"}
     assert outcome(saved_dataset(tmp_path, record)) == wanted(record)
 
 
-# Forms of raw text: the topic is a text and its summary.
+# Forms of raw text: a text and its summary.
 
 
 def folders(path: Path, document: str, reference: str) -> Any:
@@ -281,21 +281,21 @@ def topic(document: str, reference: str) -> Record:
 @given(document=TEXTS, reference=TEXTS)
 @example("\ufeffA cat.", "It sat.")
 @example("One two. It sat. \n\u3000\n Three", "x")
-def test_raw_texts(form: Callable[[Path, str, str], Any], document: str, reference: str) -> None:
+def test_every_form_of_raw_text_agrees(form: Callable[[Path, str, str], Any], document: str, reference: str) -> None:
     right = wanted(topic(document, reference))
-    if right is None or document.startswith("\ufeff") or reference.startswith("\ufeff"):  # a byte order mark of a file
+    if right is None or document.startswith("\ufeff") or reference.startswith("\ufeff"):  # a file's byte order mark
         return
     if any(text.lstrip().startswith(("[", "{")) for text in (document, reference)):
-        return  # a list or an object, where there are values; a file of text holds text
+        return  # a value in such a form is a list or an object, a file holds text
     if "\0" in document + reference:
-        return  # a file of them looks like UTF-16, which is refused
+        return  # a text file with NUL looks like UTF-16, which is refused
     if form is sgml:
         if not document.isprintable() or "NEWLINE" in document or " ".join(document.split()) != document:
-            return  # white space of markup is none of the text
+            return  # markup does not keep white space
         if len(right[1]) != 1:
-            return  # each document has a number of its own
+            return  # SGML numbers the documents
         if between_marks(document) is not None:
-            return  # marks part sentences that a splitter would part further, as it does in markup
+            return  # the mark separates sentences that a splitter would split further, as it does in markup
     with TemporaryDirectory() as folder:
         topics = form(Path(folder), document, reference)
         if topics is None:

@@ -1,4 +1,4 @@
-"""Splitting raw text into sentences."""
+"""Test the splitting of raw text into sentences."""
 
 from __future__ import annotations
 
@@ -60,12 +60,12 @@ def test_blank_text_has_no_sentence(text: str) -> None:
 
 
 def test_no_break_space_before_a_full_stop() -> None:
-    # The splitter's compiled code breaks down on this.
+    # The compiled code of the splitter fails on this text.
     assert split_sentences("Von A\u00a0. Nach B.") == ["Von A\u00a0. Nach B."]
 
 
 @pytest.mark.parametrize("language", ["", "e", "en de", "../en", "1"])
-def test_no_language_code(language: str) -> None:
+def test_an_invalid_language_code_is_refused(language: str) -> None:
     with pytest.raises(OptionError, match="is not a language code"):
         optsum.as_topic({"id": "t", "documents": ["A."], "references": ["A."]}, language=language)
 
@@ -89,7 +89,7 @@ RAW = {"id": "t", "documents": ["A b|C d. E"], "references": ["C d"]}
 @pytest.mark.parametrize(
     "splitter", [by_bars, f"{__name__}:by_bars", lambda text: text.split("|"), f"{__file__}:by_bars"]
 )
-def test_a_splitter_of_ones_own(splitter: Any) -> None:
+def test_a_custom_splitter_is_used(splitter: Any) -> None:
     assert optsum.as_topic(RAW, splitter=splitter).sentences == ("A b", "C d. E")
     assert optsum.solve(RAW, max_length=3, splitter=splitter).summary == ("C d. E",)
     (result,) = optsum.solve_all([RAW], max_length=3, splitter=splitter)
@@ -112,7 +112,7 @@ def test_a_splitter_may_ask_for_the_language() -> None:
         (f"{__name__}:RAW", "it is not a function"),
     ],
 )
-def test_no_splitter(splitter: str, message: str) -> None:
+def test_an_unusable_splitter_is_refused(splitter: str, message: str) -> None:
     with pytest.raises(OptionError, match=message):
         optsum.solve(RAW, max_length=3, splitter=splitter)
 
@@ -178,7 +178,7 @@ def test_failing_splitter_is_an_input_error(monkeypatch: pytest.MonkeyPatch) -> 
 @given(
     st.text(alphabet=st.sampled_from(" \n\u00a0.!?。\"'“”()AbM1é-")) | st.text(), st.sampled_from(["en", "de", "zh"])
 )
-def test_nothing_is_lost(text: str, language: str) -> None:
+def test_no_character_is_lost(text: str, language: str) -> None:
     pieces = split_sentences(text, language)
     assert "".join("".join(pieces).split()) == "".join(text.split())
     assert all(piece and piece == piece.strip() for piece in pieces)
@@ -187,7 +187,7 @@ def test_nothing_is_lost(text: str, language: str) -> None:
 @given(
     st.lists(st.sampled_from(["Mr. X ran. ", "“Yes. ", "no” ", "\n\n", "(see p. 3) ", "So! ", "word " * 9, "a" * 70]))
 )
-def test_window_loses_nothing(parts: list[str]) -> None:
+def test_no_character_is_lost_at_the_edges_of_windows(parts: list[str]) -> None:
     text = "".join(parts)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sentences, "_WINDOW", 64)
@@ -196,8 +196,8 @@ def test_window_loses_nothing(parts: list[str]) -> None:
     assert "".join("".join(pieces).split()) == "".join(text.split())
 
 
-def test_window_does_not_show(shared_data: Path) -> None:
-    # Ends of sentences are found where a window over the whole text finds them.
+def test_windows_do_not_change_the_sentences(shared_data: Path) -> None:
+    # Sentences end where they do with a window over the whole text.
     texts = []
     with (shared_data / "squality" / "topics.jsonl").open(encoding="utf-8") as file:
         for line in file:
@@ -209,7 +209,7 @@ def test_window_does_not_show(shared_data: Path) -> None:
 
 
 def test_agrees_with_other_splitters(shared_data: Path) -> None:
-    # Sentences of this set were found by another splitter; with quotation marks in sight the F-measure is 0.70.
+    # Another splitter made the sentences of this set. Without regard for quotation marks the F-measure would be 0.70.
     common = ours = theirs = 0
     with (shared_data / "squality" / "topics.jsonl").open(encoding="utf-8") as file:
         for line in file:
@@ -236,9 +236,9 @@ def test_agrees_with_other_splitters(shared_data: Path) -> None:
 def test_long_texts_do_not_hang(unit: str, count: int) -> None:
     start = time.perf_counter()
     pieces = split_sentences(unit * count)
-    assert time.perf_counter() - start < 20  # seconds; it takes 1, and minutes without the window
+    assert time.perf_counter() - start < 20  # seconds; it takes 1 s, and would take minutes without the window
     assert sum(len("".join(piece.split())) for piece in pieces) == len("".join(unit.split())) * count
 
 
-def test_endless_sentence_is_one() -> None:
+def test_a_very_long_sentence_stays_one() -> None:
     assert len(split_sentences("and so on " * 100_000 + ". Then. " + "x" * 100_000)) == 3

@@ -1,4 +1,4 @@
-"""Every format through the one reader, and what is said of it."""
+"""Test reading topics from every format and folder, and the notes on recognised or unknown columns."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def write_saved(path: Path) -> None:
     "write", [write_jsonl, write_array, write_gzip, write_csv, write_tsv, write_parquet, write_saved]
 )
 def test_a_well_known_set_in_every_format(write: Any, tmp_path: Path) -> None:
-    write(tmp_path / "data")  # the name says nothing
+    write(tmp_path / "data")  # a name without an ending
     told: list[str] = []
     topics = good(tmp_path / "data", told=told.append)
     assert [(topic.id, topic.documents, topic.references) for topic in topics] == [
@@ -85,7 +85,7 @@ def test_unknown_columns_of_a_table_can_be_mapped(tmp_path: Path) -> None:
     assert (topic.id, topic.sentences) == ("0", ("One came.", "Two left."))
 
 
-def test_somebody_with_other_columns_is_told_how_to_map_them(tmp_path: Path) -> None:
+def test_unknown_columns_are_answered_with_how_to_map_them(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('{"body": "One.", "tldr": "One."}\n')
     (bad,) = read_topics(tmp_path / "a.jsonl", bad="keep")
     assert isinstance(bad, BadTopic)
@@ -102,14 +102,14 @@ ARXIV = {
 }
 
 
-def test_the_arxiv_set(tmp_path: Path) -> None:
+def test_the_arxiv_set_is_recognised(tmp_path: Path) -> None:
     (tmp_path / "train.txt").write_text(json.dumps(ARXIV) + "\n")
     (topic,) = good(tmp_path / "train.txt")
     assert (topic.id, topic.documents) == ("0705.1", (tuple(ARXIV["article_text"]),))  # type: ignore[arg-type]
     assert topic.references == (("cats sleep .", "they run ."),)
 
 
-def test_other_sources_by_their_content(tmp_path: Path) -> None:
+def test_folders_and_other_files_are_recognised_by_their_content(tmp_path: Path) -> None:
     (tmp_path / "x.story").write_text("One.\n\n@highlight\n\nOne\n")
     (tmp_path / "train.src").write_text("One.\n")
     (tmp_path / "train.tgt").write_text("Two.\n")
@@ -121,7 +121,7 @@ def test_other_sources_by_their_content(tmp_path: Path) -> None:
         assert (topic.id, topic.sentences) == (name, ("One.",))
 
 
-def test_what_has_no_columns_cannot_be_mapped(tmp_path: Path) -> None:
+def test_columns_are_refused_for_sources_without_columns(tmp_path: Path) -> None:
     (tmp_path / "x.story").write_text("One.\n@highlight\nOne\n")
     with pytest.raises(InputError, match="no columns"):
         read_topics(tmp_path / "x.story", columns="documents=a,references=b", bad="keep")
@@ -129,22 +129,22 @@ def test_what_has_no_columns_cannot_be_mapped(tmp_path: Path) -> None:
         read_topics(tmp_path / "x.story", columns="documents=a", bad="keep")
 
 
-def test_a_folder_of_nothing_is_one_sentence(tmp_path: Path) -> None:
+def test_an_empty_folder_is_refused_in_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "notes.md").write_text("# Notes")
     with pytest.raises(InputError, match="it is a folder; give a file, or a folder of files named"):
         read_topics(tmp_path, bad="keep")
 
 
 @pytest.mark.parametrize("path", ["a.txt", "texte/a.txt"])
-def test_a_folder_of_texts_is_told_where_they_go(tmp_path: Path, path: str) -> None:
+def test_a_folder_of_mere_texts_is_answered_with_the_layout(tmp_path: Path, path: str) -> None:
     (tmp_path / path).parent.mkdir(exist_ok=True)
     (tmp_path / path).write_text("Eins.")
     with pytest.raises(InputError, match="its reference under the same name into"):
         read_topics(tmp_path, bad="keep")
 
 
-def test_bad_records_cost_themselves(tmp_path: Path) -> None:
-    long = json.dumps({"article": "word " * 2_000_000, "highlights": "x"}).encode()  # 10 MB on one line
+def test_bad_records_cost_no_other(tmp_path: Path) -> None:
+    long = json.dumps({"article": "word " * 2_000_000, "highlights": "x"}).encode()  # a line of 10 MB
     lines = [
         b'{"article": "One.", "highlights": "One."}', b'{"article": 7, "highlights": "x"}', b'{"article": "\xff"}',
         b'{"article": "x", "highlights": ["y", 3]}', b"[]", long, b'{"article": "One.", "highli',
@@ -184,7 +184,7 @@ def test_the_command_says_which_columns_it_took(tmp_path: Path, capsys: pytest.C
 
 
 def test_real_topics_as_public_sets_have_them(shared_data: Path, tmp_path: Path) -> None:
-    """The same topics, spelled as three public sets are: what comes out is the same."""
+    """Check that the same topics in the formats of three public sets become the same topics."""
     with (shared_data / "summeval" / "topics.jsonl").open(encoding="utf-8") as lines:
         topics = [json.loads(line) for line, _ in zip(lines, range(8), strict=False)]
     pairs = [(topic["documents"][0], topic["references"][0]) for topic in topics]

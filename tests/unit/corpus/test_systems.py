@@ -1,4 +1,4 @@
-"""Reading systems' summaries."""
+"""Test reading systems' summaries."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_wrong_values_are_named(values: dict[str, object], message: str) -> None
         system_of(GOOD | values)
 
 
-def test_no_object() -> None:
+def test_lines_that_are_no_objects_are_refused() -> None:
     with pytest.raises(InputError, match="a system summary is an object"):
         system_of([])
 
@@ -118,7 +118,7 @@ keys = st.sampled_from(["topic_id", "system", "summary", "selection", "human"])
 @given(st.lists(values | st.dictionaries(keys, values), min_size=1))
 def test_any_json_is_a_system_or_a_bad_system(tmp_path_factory: pytest.TempPathFactory, items: list[Any]) -> None:
     path = tmp_path_factory.getbasetemp() / "systems.jsonl"
-    items = [{}, *items]  # a file that begins with a list is an array
+    items = [{}, *items]  # a file that begins with a list is read as an array
     path.write_text("".join(json.dumps(item) + "\n" for item in items), encoding="utf-8")
     systems = list(read_systems(path))
     assert len(systems) == len(items)

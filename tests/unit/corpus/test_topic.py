@@ -1,4 +1,4 @@
-"""Topics as Python values: what is accepted, what is refused, and with which words."""
+"""Test topics from Python values: the accepted ones, and the errors of the others."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_a_flat_list_that_could_be_one_text_is_refused(key: str, value: list[str
     assert '[["..."], ["..."]]' in str(found.value)
 
 
-def test_it_can_be_said_what_a_flat_list_is() -> None:
+def test_the_option_flat_says_what_a_flat_list_is() -> None:
     sentences, texts = (
         as_topic(changed(documents=SHORT, references=LONG), flat=flat) for flat in ("sentences", "texts")
     )
@@ -105,7 +105,7 @@ def test_it_can_be_said_what_a_flat_list_is() -> None:
 
 
 @pytest.mark.parametrize("value", [["One."], [["One.", "Two."], "Three."], ["", " "]])
-def test_what_is_the_same_either_way_or_no_flat_list_passes(value: list[Any]) -> None:
+def test_unambiguous_lists_need_no_option(value: list[Any]) -> None:
     assert len(as_topic(changed(documents=value)).documents) == len(value)
 
 
@@ -131,7 +131,7 @@ def test_lone_surrogates_in_text_are_replaced() -> None:
 
 
 @pytest.mark.parametrize(("given_id", "name"), [(7, "7"), (-1, "-1"), ("é\u00a0ü", "é\u00a0ü"), (" a ", " a ")])
-def test_ids(given_id: object, name: str) -> None:
+def test_ids_become_text(given_id: object, name: str) -> None:
     assert as_topic(changed(id=given_id)).id == name
 
 
@@ -152,13 +152,13 @@ def test_ids(given_id: object, name: str) -> None:
     ],
     ids=itertools.count(),
 )
-def test_bad_ids(given_id: object, message: str) -> None:
+def test_bad_ids_are_refused(given_id: object, message: str) -> None:
     with pytest.raises(InputError, match=message):
         as_topic(changed(id=given_id))
 
 
 @pytest.mark.parametrize("key", ["documents", "references"])
-def test_missing_key(key: str) -> None:
+def test_a_missing_key_is_refused(key: str) -> None:
     topic = {name: value for name, value in GOOD.items() if name != key}
     with pytest.raises(InputError, match=f'no "{key}"; its keys are: '):
         as_topic(topic)
@@ -199,12 +199,12 @@ def test_wrong_values_are_named(values: dict[str, object], message: str) -> None
 
 
 @pytest.mark.parametrize("value", [None, 3, "text", [], ["id"], object()])
-def test_no_object(value: object) -> None:
+def test_values_that_are_no_objects_are_refused(value: object) -> None:
     with pytest.raises(InputError, match="a topic is an object"):
         as_topic(value)
 
 
-def test_empty_object() -> None:
+def test_an_empty_object_is_refused() -> None:
     with pytest.raises(InputError, match="it is an empty object"):
         as_topic({})
 

@@ -1,4 +1,4 @@
-"""Reading topics: every line is a topic or says what is wrong with it."""
+"""Test reading topics from JSON Lines: every line becomes a topic or an error."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def only_error(path: Path) -> BadTopic:
     return bad
 
 
-# Files.
+# --- files --------------------------------------------------------------------------------------------------------
 
 
 def test_topics_come_in_order_with_their_source(path: Path) -> None:
@@ -142,7 +142,7 @@ def test_language_is_checked_at_once(path: Path) -> None:
 
 
 def test_compressed(path: Path) -> None:
-    path.write_bytes(gzip.compress((line("a") + line("b")).encode()))  # whatever its name
+    path.write_bytes(gzip.compress((line("a") + line("b")).encode()))  # recognised whatever the name
     assert [topic.id for topic in read_topics(path, bad="keep")] == ["a", "b"]
 
 
@@ -184,7 +184,7 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
         read_topics("-", bad="keep")
 
 
-# Lines.
+# --- lines --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -274,7 +274,7 @@ def test_ten_megabyte_sentence(path: Path, word: str, raw: bool) -> None:
     path.write_text(line("t", documents=[sentence if raw else [sentence]]) + line("u"), encoding="utf-8")
     start = time.perf_counter()
     topic, other = read_topics(path, bad="keep")
-    assert time.perf_counter() - start < 20  # seconds; it takes 1
+    assert time.perf_counter() - start < 20  # seconds; it takes 1 s
     assert isinstance(topic, Topic)
     assert topic.sentences == (sentence.strip() if raw else sentence,)
     assert other.id == "u"
@@ -291,10 +291,10 @@ def test_memory_does_not_grow(path: Path) -> None:
         tracemalloc.stop()
         return highest
 
-    assert peak(1000) < 1.5 * peak(50) + 200 * 1000  # bytes: beside one topic, the ids alone
+    assert peak(1000) < 1.5 * peak(50) + 200 * 1000  # bytes: only the ids are kept beside one topic
 
 
-# Anything.
+# --- anything -----------------------------------------------------------------------------------------------------
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
@@ -310,7 +310,7 @@ def test_any_json_is_a_topic_or_a_bad_topic(
     tmp_path_factory: pytest.TempPathFactory, items: list[Any], ascii_only: bool
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "anything.jsonl"
-    items = [{}, *items]  # a file that begins with a list is an array
+    items = [{}, *items]  # a file that begins with a list is read as an array
     dumped = (json.dumps(item, ensure_ascii=ascii_only) for item in items)
     path.write_text("".join(text + "\n" for text in dumped), encoding="utf-8", newline="\n")
     topics = list(read_topics(path, bad="keep"))
@@ -343,7 +343,7 @@ def test_round_trip(tmp_path_factory: pytest.TempPathFactory, documents: list[An
     assert json.loads(json.dumps([topic.documents, topic.references])) == [documents, references]
 
 
-# Real data.
+# --- real data ----------------------------------------------------------------------------------------------------
 
 SETS = (
     "aclsum dbs fewsum_amazon gum klexikon opinosis qmsum realsumm scitldr squality summeval".split()  # noqa: SIM905
@@ -376,7 +376,7 @@ def test_lines_know_whether_they_end(path: Path) -> None:
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_a_table_of_something_else_is_refused_once(suffix: str, tmp_path: Path) -> None:
-    """Rows of results have an id, as topics do: each would be an error row."""
+    """Test this because rows of results have ids like topics, so that each would become an error row."""
     table = {"id": ["a", "b"], "status": ["optimal", "feasible"]}
     path = tmp_path / f"rows.{suffix}"
     if suffix == "csv":
@@ -390,7 +390,7 @@ def test_a_table_of_something_else_is_refused_once(suffix: str, tmp_path: Path) 
         list(read_topics(path, columns="documents=text,references=summary", bad="keep"))
 
 
-def test_what_is_no_path_is_told_where_it_goes() -> None:
+def test_topics_in_place_of_a_path_are_answered_with_the_right_function() -> None:
     for given_ in ([{"id": "a"}], {"id": "a"}, None, 3):
         with pytest.raises(InputError, match=r"reads a file or a folder, not \w+: give its path"):
             read_topics(given_)  # type: ignore[call-overload]

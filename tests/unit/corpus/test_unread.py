@@ -1,4 +1,4 @@
-"""Lines passed on as they are make the same topics, whoever reads them."""
+"""Check that lines passed unread to other processes become the same topics as in a single one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TEXT = {"documents": [["A b .", "c d"]], "references": [["A c ."]]}
 
 
 def read(path: Path, cut: int = 7, **how: Any) -> list[Topic | BadTopic]:
-    """Read topics as those do who get so many lines at a time; ids that come again are looked for where all are."""
+    """Read topics as worker processes do, `cut` lines at a time, and check for repeated ids afterwards."""
     found: list[Topic | BadTopic] = []
     for each in unread_topics(path, reading_of(**how)):
         parts = [each[place : place + cut] for place in range(0, len(each), cut)] if isinstance(each, Lines) else [each]
@@ -33,7 +33,7 @@ def read(path: Path, cut: int = 7, **how: Any) -> list[Topic | BadTopic]:
 
 
 def a_line(chance: random.Random) -> str:
-    """A line of whatever kind; ids are few, so that some come again."""
+    """Return a line of a random kind; ids are few, so that some repeat."""
     name: Any = chance.choice(["a", "b", "c", "7", 7, 0, "é", "a b", "", " ", None, [1], "x\ny", 'q"q', "back\\slash"])
     name = name if chance.random() < 0.2 else f"{chance.randrange(10 ** chance.choice([2, 9]))}"
     kind = chance.randrange(12)
@@ -66,7 +66,7 @@ def a_line(chance: random.Random) -> str:
 def test_the_same_topics_as_read_at_once(seed: int, tmp_path: Path) -> None:
     chance = random.Random(seed)  # noqa: S311
     lines = [a_line(chance) for _ in range(chance.randrange(1, 60))]
-    if seed % 3:  # without repetitions as far as possible, so that most are passed on
+    if seed % 3:  # mostly without repeated ids, so that most lines are passed on
         lines = [line for line in lines if not line.startswith('{"id": "a')]
     path = tmp_path / "topics.jsonl"
     data = ("\n".join(['{"id": "first", "documents": [["a"]], "references": [["a"]]}', *lines]) + "\n").encode()
@@ -78,19 +78,19 @@ def test_the_same_topics_as_read_at_once(seed: int, tmp_path: Path) -> None:
     assert read(path, columns=mapped) == list(read_topics(path, columns=mapped, bad="keep"))
 
 
-def test_what_is_passed_on(tmp_path: Path) -> None:
+def test_lines_are_passed_on_and_arrays_are_not(tmp_path: Path) -> None:
     path = tmp_path / "topics.jsonl"
     lines = [json.dumps({"id": name, **TEXT}) for name in "abcdcef"]
     path.write_text("\n".join(lines))
     passed = [each for each in unread_topics(path) if isinstance(each, Lines)]
     assert sum(map(len, passed)) == len(lines)
-    path.write_text(json.dumps([json.loads(line) for line in lines]))  # one array is no lines
+    path.write_text(json.dumps([json.loads(line) for line in lines]))  # an array is not passed on as lines
     assert not any(isinstance(each, Lines) for each in unread_topics(path))
     assert read(path) == list(read_topics(path, bad="keep"))
 
 
 @pytest.mark.parametrize("limit", [0, 1, 3, 5, 6, 9])
-def test_the_first_topics(limit: int, tmp_path: Path) -> None:
+def test_a_limit_on_topics_counts_passed_lines(limit: int, tmp_path: Path) -> None:
     path = tmp_path / "topics.jsonl"
     lines = [json.dumps({"id": name, **TEXT}) for name in "abcdef"]
     path.write_text(lines[0] + "\n\n \n" + "\n\n".join(lines[1:]))
@@ -101,7 +101,7 @@ def test_the_first_topics(limit: int, tmp_path: Path) -> None:
     ]
 
 
-def test_a_second_topic_is_told_whoever_reads_it(tmp_path: Path) -> None:
+def test_a_repeated_id_is_reported_whichever_process_reads_it(tmp_path: Path) -> None:
     path = tmp_path / "topics.jsonl"
     path.write_text("".join(json.dumps({"id": name, **TEXT}) + "\n" for name in "abab"))
     first = next(read_topics(path))
@@ -114,7 +114,7 @@ def test_a_second_topic_is_told_whoever_reads_it(tmp_path: Path) -> None:
     assert whole[:1].read() == [replace(first, source="topics.jsonl:1")]
 
 
-def test_doubts_about_lines_are_kept_for_whoever_sent_them(tmp_path: Path) -> None:
+def test_notes_on_lines_reach_the_process_that_sent_them(tmp_path: Path) -> None:
     path = tmp_path / "articles.jsonl"
     path.write_text("no JSON\n" + "".join(json.dumps({"article": "A b.", "highlights": "A."}) + "\n" for _ in "abc"))
     said: list[str] = []
@@ -144,11 +144,11 @@ def test_a_pipe_is_passed_on_too(tmp_path: Path) -> None:
     assert [isinstance(topic, BadTopic) for topic in read(pipe)] == [False, False, True]
 
 
-def test_what_cannot_be_opened_is_said_at_once(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_opened_is_reported_at_once(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
         unread_topics(tmp_path / "none.jsonl")
 
 
 def test_every_name_is_new_once() -> None:
-    names, seen = [str(number) for number in range(20_000)], Names()  # more than one table
+    names, seen = [str(number) for number in range(20_000)], Names()  # more names than one table holds
     assert [all(map(seen.add, names)), any(map(seen.add, names))] == [True, False]

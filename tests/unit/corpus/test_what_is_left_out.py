@@ -1,4 +1,4 @@
-"""Columns, files, folders and topics that are left out are named once; nothing is said where all is used."""
+"""Check that unused columns, files, folders and topics are reported once, and that there is no report otherwise."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ def written(folder: Path, files: dict[str, str]) -> Path:
         ({"documents": [["A."]], "references": [["a"]], "article": "A.", "summary": "b"}, ""),
     ],
 )
-def test_columns(record: dict[str, object], left: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_unused_columns_are_reported(
+    record: dict[str, object], left: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     written(tmp_path, {"t.jsonl": json.dumps({"id": "1", **record}) + "\n"})
     ids, said = said_of(tmp_path / "t.jsonl", caplog)
     assert ids == ["1"]
@@ -55,7 +57,7 @@ def test_a_key_that_stands_twice_is_refused(nested: bool, tmp_path: Path) -> Non
     assert good.id == "2"
 
 
-def test_references_without_a_document(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_references_without_a_document_are_reported(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     files = {"documents/x.txt": "A cat.", "references/x.1.txt": "cat", "references/y.txt": "dog"}
     ids, said = said_of(written(tmp_path, files), caplog)
     assert ids == ["x"]
@@ -77,14 +79,16 @@ ROW = '{"id": "%s", "text": "A cat.", "summary": "cat"}\n'
         ({"documents/a.txt": "A.", "references/a.txt": "a", "systems/a.txt": "b"}, ""),
     ],
 )
-def test_files_and_folders(files: dict[str, str], left: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_unused_files_and_folders_are_reported(
+    files: dict[str, str], left: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     ids, said = said_of(written(tmp_path, files), caplog)
     assert ids
     assert left in said if left else not said
 
 
 def test_a_reference_goes_with_one_document(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """The reference of paper.v1 is none of paper's."""
+    """Check that the reference of paper.v1 does not count for paper."""
     names = ("paper", "paper.v1")
     files = {f"{kind}/{name}.txt": f"{kind} {name}" for kind in ("documents", "references") for name in names}
     topics = list(read_topics(written(tmp_path, files)))
@@ -92,7 +96,7 @@ def test_a_reference_goes_with_one_document(tmp_path: Path, caplog: pytest.LogCa
     assert not caplog.text
 
 
-def test_document_sets_without_a_summary(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_document_sets_without_a_summary_are_reported(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     files = {f"D080{number}A-A/APW_{number}": DOC.format(f"APW_{number}") for number in (1, 2)}
     folder = written(tmp_path, {**files, "models/D0801-A.M.100.A.A": "A cat ran."})
     ids, said = said_of(folder, caplog)
@@ -104,7 +108,7 @@ def test_document_sets_without_a_summary(tmp_path: Path, caplog: pytest.LogCaptu
     assert (ids, said) == (["D0801-A", "D0802-A"], "")
 
 
-def test_documents_that_a_summary_names_and_are_not_here(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_missing_documents_of_a_summary_are_reported(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     summary = (
         '<SUM DOCSET="d061" TYPE="MULTI" SIZE="100" DOCREF="APW_1 APW_9" SELECTOR="J" SUMMARIZER="A">\nA cat.</SUM>\n'
     )
@@ -115,7 +119,7 @@ def test_documents_that_a_summary_names_and_are_not_here(tmp_path: Path, caplog:
 
 
 @pytest.mark.parametrize("scored", [["0"], ["0", "1"]])
-def test_topics_without_a_summary(scored: list[str], caplog: pytest.LogCaptureFixture) -> None:
+def test_topics_without_a_summary_are_reported(scored: list[str], caplog: pytest.LogCaptureFixture) -> None:
     topics = [{"id": each, "documents": [["A cat ran."]], "references": [["A cat."]]} for each in ("0", "1")]
     systems = [{"topic_id": each, "system": "a", "summary": "cat"} for each in scored]
     optsum.score(topics, systems, metric="rouge-1")

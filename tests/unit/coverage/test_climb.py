@@ -1,4 +1,4 @@
-"""The greedy kernel: where its slices end changes nothing, and a deadline ends it."""
+"""Test the kernel of greedy search: its time slices do not affect the result, and a deadline ends it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from optsum.testing import KINDS, random_coverage
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_where_slices_end_changes_nothing(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_size_of_slices_does_not_change_the_result(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for seed in range(6):
         instance = random_coverage(np.random.default_rng(seed), kind=kind)
         arrays = arrays_of(instance)
@@ -34,7 +34,7 @@ def test_where_slices_end_changes_nothing(kind: str, monkeypatch: pytest.MonkeyP
 
 
 def joined(units: int) -> Coverage:
-    """Return a text of which every two sentences have something between them."""
+    """Return a joined text in which every two sentences can form an n-gram across those between them."""
     pairs = [(i, j) for i in range(units) for j in range(i + 1, units)]
     return Coverage.of(
         [1] * units,
@@ -46,26 +46,26 @@ def joined(units: int) -> Coverage:
     )
 
 
-def test_seams_need_no_list_of_who_vetoes_them() -> None:
+def test_joints_across_sentences_need_no_list_of_vetoes() -> None:
     arrays = arrays_of(joined(40))
     assert arrays is not None
     assert len(arrays.seam_second) == 40 * 39 // 2
     assert len(arrays.veto_joint) == len(arrays.need_joint) == 0
 
 
-def test_a_deadline_ends_a_climb_with_what_it_has() -> None:
+def test_a_deadline_ends_a_climb_with_its_selection_so_far() -> None:
     instance = joined(120)
     full = climb(instance)
     assert full is not None
-    asked = iter([*[False] * 32, True])  # before it begins, while moves are told, and between slices
+    asked = iter([*[False] * 32, True])  # before it begins, while the moves are set up, and between slices
     stopped = climb(instance, Deadline(None, lambda: next(asked)))
     assert stopped is not None
     assert stopped.evaluations < full.evaluations
     assert set(stopped.units) <= set(full.units)
 
 
-def test_a_climb_without_time_is_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The moves of a topic of three thousand sentences take half a second: every reference asks for them."""
+def test_a_climb_without_time_does_not_begin(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Test this because setting up the moves of three thousand sentences takes half a second for each reference."""
     instance = joined(120)
     asked = iter([*[False] * 9, True])
     assert climb(instance, Deadline(None, lambda: next(asked))) is None

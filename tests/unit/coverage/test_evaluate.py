@@ -1,3 +1,5 @@
+"""Test the evaluation of selections of an instance: totals, violations and keys."""
+
 from __future__ import annotations
 
 from fractions import Fraction
@@ -12,7 +14,7 @@ from optsum.testing import KINDS, random_coverage, selections
 
 
 def test_hirao_by_hand() -> None:
-    """Two references "a a b" and "a c" against the sentences "a a a", "b c", "d": gains a 2, 1; b 1; c 1."""
+    """Evaluate the sentences "a a a", "b c", "d" against "a a b" and "a c": gains a 2, 1; b 1; c 1."""
     instance = Coverage.of(
         [3, 2, 1], [{0: 3}, {1: 1, 2: 1}, {}], [[2, 1], [1], [1]], constants=(0, 5), max_length=4, min_length=2
     )
@@ -27,7 +29,7 @@ def test_hirao_by_hand() -> None:
 
 
 def test_joint_occurrences_need_all_and_bear_no_veto() -> None:
-    """Dolphins: "dolphins swim" is there when both chunks are and the one between is not."""
+    """Check that "dolphins swim" occurs if both chunks are chosen and the one between them is not."""
     instance = Coverage.of(
         [1] * 4, [{}] * 4, [[5, 1]], constants=(0, 6), joints=(Joint(0, (0, 2), (1,), 1), Joint(0, (3,), (), 2))
     )
@@ -36,7 +38,7 @@ def test_joint_occurrences_need_all_and_bear_no_veto() -> None:
     ]  # fmt: skip
 
 
-def test_orphans_count_as_violation() -> None:
+def test_units_without_their_parents_count_as_violation() -> None:
     instance = Coverage.of([1] * 4, [{}] * 4, [], parents=[-1, 0, 1, -1])
     assert [score(instance, selection)[2] for selection in ((0, 1, 2), (1,), (2,), (1, 2), (0, 2, 3))] == [
         0, 1, 1, 1, 1,
@@ -130,8 +132,8 @@ def test_a_count_beyond_64_bits_is_exact() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_definition_read_another_way(kind: str) -> None:
-    """Count copies occurrence by occurrence, and gains copy by copy, straight from the definition."""
+def test_evaluation_agrees_with_a_direct_count(kind: str) -> None:
+    """Count copies occurrence by occurrence, and gains copy by copy, as the definition says."""
     for seed in range(25):
         instance = random_coverage(np.random.default_rng(seed), kind=kind, units=5)
         tables = [
@@ -158,7 +160,7 @@ def test_the_definition_read_another_way(kind: str) -> None:
 
 
 def test_keys_by_hand() -> None:
-    """A ratio over one, and over nothing."""
+    """Check a ratio over one, and over zero."""
     instance = Coverage.of([1], [{0: 1}], [[1]], constants=(0, 1), max_length=1)
     assert key_of(instance, (1, 1), 5) == 1
     assert key_of(instance, (0, 1), 5) == 0

@@ -1,4 +1,4 @@
-"""Instances of best similarities: all levels, and the highest alone, against the definition."""
+"""Test instances of best similarities, with all levels and with few, against the definition."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def _sets(units: int) -> list[tuple[int, ...]]:
 
 
 def _plain(facility: Any) -> Coverage:
-    """Return the same arrays as an instance that knows nothing of similarities, checked."""
+    """Return the same arrays as a plain `Coverage`, which checks them."""
     return Coverage(**{item.name: getattr(facility, item.name) for item in fields(Coverage)})
 
 
 @pytest.mark.parametrize("seeds", blocks(150))
-def test_all_levels_and_the_highest(seeds: range) -> None:
+def test_all_levels_and_the_highest_agree_with_the_definition(seeds: range) -> None:
     for seed in seeds:
         similar, weights, facility = _random(seed)
         kept = np.random.default_rng(seed).integers(1, 4, len(facility.similar))
@@ -58,17 +58,17 @@ def test_more_levels_are_kept_until_a_selection_reaches_all_floors(seeds: range)
                 assert (more >= kept).all()
                 assert (more > kept).any()
                 kept, rounds = more, rounds + 1
-            assert rounds <= 1  # what the selection reaches is kept at once
+            assert rounds <= 1  # the levels that the selection reaches are added in one round
 
 
 def test_equal_tokens_are_one_and_equal_holders_one_feature() -> None:
     facility = Facility.given(np.array([[5, 2, 2], [5, 2, 2], [3, 1, 1]]), np.ones(3, np.int64), [1, 1, 1], full=30)
     assert facility.importance.tolist() == [1, 2]
-    assert facility.features == 1  # what all reach; the rest is of one unit
+    assert facility.features == 1  # one feature for the level that all reach; the rest belongs to one unit
     assert facility.mass[0].tolist() == [8, 0, 0]
 
 
-def test_what_is_no_similarity_is_refused() -> None:
+def test_invalid_similarities_are_refused() -> None:
     one = np.ones(1, np.int64)
     for similar, weights, full in ((-one, one, 5), (one, one - 1, 5), (one, one, 0), (one, one, 2**51)):
         with pytest.raises(InputError, match=r"must be|beyond"):

@@ -1,3 +1,5 @@
+"""Test the normal form: its construction, its checks, and its properties."""
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -12,7 +14,7 @@ from optsum.testing import KINDS, random_coverage
 
 
 def tiny(**others: Any) -> Coverage:
-    """Two units, two features; the second feature gains 2, then 1."""
+    """Return an instance of two units and two features, the second of which gains 2, then 1."""
     return Coverage.of([3, 2], [{0: 1, 1: 2}, {1: 1}], [[1], [2, 1]], **{"constants": (0, 4), **others})
 
 
@@ -29,7 +31,7 @@ def test_pack_keeps_rows_apart() -> None:
     assert values.tolist() == []
 
 
-def test_of_stores_levels_as_sums_of_gains() -> None:
+def test_levels_are_sums_of_gains() -> None:
     instance = tiny()
     assert instance.level_start.tolist() == [0, 2, 5]
     assert instance.level.tolist() == [0, 1, 0, 2, 3]
@@ -94,7 +96,7 @@ def test_contradictions_are_refused_with_their_reason(reason: str) -> None:
         replace(tiny(), **WRONG[reason])
 
 
-def test_what_a_recall_is() -> None:
+def test_a_recall_is_recognised() -> None:
     assert tiny().constant_denominator
     assert not tiny(constants=(0, 0)).constant_denominator, "a ratio over nothing is 0, whatever T is"
     assert not tiny(mass=[[0, 0], [0, 1]]).constant_denominator
@@ -104,7 +106,7 @@ def test_what_a_recall_is() -> None:
     assert not tiny(combination=Combination.PRODUCT).constant_denominator
 
 
-def test_what_one_varying_ratio_is() -> None:
+def test_one_varying_ratio_is_recognised() -> None:
     assert tiny(mass=[[0, 0], [0, 1]]).single_ratio
     assert not tiny().single_ratio, "a recall is something simpler"
     assert tiny(slots=[1, 0]).single_ratio, "a feature below that counts once"

@@ -1,3 +1,5 @@
+"""Test the state of a selection in compiled functions: flips, totals, comparisons."""
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -83,8 +85,8 @@ def test_products_beyond_64_bits_are_left_to_python() -> None:
 
 
 @pytest.mark.parametrize("combination", [Combination.SUM, Combination.PRODUCT])
-def test_just_inside_64_bits_nothing_is_lost(combination: Combination) -> None:
-    """The largest instances that have arrays compare as Python integers do."""
+def test_values_just_inside_64_bits_are_compared_exactly(combination: Combination) -> None:
+    """Check that instances just small enough for 64-bit arrays compare as Python integers do."""
     rng = np.random.default_rng(1)
     tried = 0
     for _ in range(60):

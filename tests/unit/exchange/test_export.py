@@ -1,4 +1,4 @@
-"""Exported files solve to the same optimum with programs that never heard of optsum, and their answers come back."""
+"""Check that other programs find the same optimum from exported files, and that their solutions are imported."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def program(name: str) -> str:
 
 
 def solve_file(name: str, path: Path, solution: Path) -> None:
-    """Solve a file with a program, or with a solver's own reader."""
+    """Solve a file with a program, or with a solver's Python package."""
     if name == "cbc":
         command = [program("cbc"), str(path), "-preprocess", "off", "-solve", "-solu", str(solution)]
     elif name in {"glpk", "glpk raw"}:
@@ -154,7 +154,7 @@ def test_vetoes_of_a_range_stay_a_range() -> None:
 
 
 @pytest.mark.parametrize("text", ["{}", "[]", "no json", '{"format": "optsum coverage 1"}'])
-def test_what_is_no_instance_is_refused(text: str) -> None:
+def test_invalid_instances_are_refused(text: str) -> None:
     with pytest.raises(InputError, match="not optsum's normal form"):
         coverage_of_json(text)
 
@@ -258,7 +258,7 @@ def test_an_answer_that_does_not_survive_is_an_error_row(tmp_path: Path, text: s
     assert reason in str(row.error)
 
 
-def test_what_cannot_be_written_says_why(tmp_path: Path) -> None:
+def test_problems_that_cannot_be_written_are_refused_with_the_reason(tmp_path: Path) -> None:
     made = export(TOPICS, tmp_path, "lp", measure="f1")
     assert all(
         "has no integer linear program to write, as its objective is not a linear function of the units: use"
@@ -320,7 +320,7 @@ def test_files_are_named_by_ids() -> None:
     assert all("/" not in stem and not stem.startswith((".", "-")) for stem in stems)
 
 
-def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_commands_export_and_import(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     topics = tmp_path / "topics.jsonl"
     topics.write_text("".join(json.dumps(topic) + "\n" for topic in TOPICS))
     files, rows = tmp_path / "files", tmp_path / "rows.jsonl"

@@ -1,4 +1,4 @@
-"""Labels against all optima found by trying everything, and what cannot be labelled."""
+"""Compare labels with all optima found by brute force, and test which topics cannot be labelled."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_result_labels_every_sentence_of_the_input() -> None:
     labels = result.labels()
     assert labels is not None
     assert [unit for unit, label in enumerate(labels) if label] == list(result.selection or ())
-    assert (len(labels), result.sentence_count) == (6, 6)  # those that can never be chosen have a label too
+    assert (len(labels), result.sentence_count) == (6, 6)  # sentences that can never be chosen have a label too
     assert optsum.Result.from_row(json.loads(json.dumps(result.to_row()))).labels() == labels
 
 
@@ -62,7 +62,7 @@ def test_parts_of_sentences_and_names_are_refused() -> None:
 def test_soft_labels_are_the_shares_of_all_optima() -> None:
     (row,) = optsum.labels([TOPIC], max_length=4, soft=True, all_=10)
     sentences = [sentence for document in TOPIC["documents"] for sentence in document]
-    # No set with a sentence that matches nothing: those are no units, as everywhere.
+    # Sentences that match nothing are no units, so they are in no optimum.
     optima = Plain(TOPIC, {"metric": "rouge-1", "max_length": 4}).truth().optima
     best = [chosen for chosen in optima if not {1, 3}.intersection(chosen)]
     assert (row["sentences"], row["count"], row["complete"]) == (sentences, len(best), True)
@@ -79,7 +79,7 @@ def test_at_most_so_many_optima_are_listed() -> None:
 
 @pytest.mark.parametrize("count", [6, 12])
 def test_diverse_optima_lie_far_apart(count: int) -> None:
-    # One of each two twins: two to the power of their number.
+    # An optimum has one sentence of each pair of twins: 2^pairs optima.
     twins = [[f"a{pair} b{pair}", f"b{pair} a{pair}"] for pair in range(count)]
     words = " ".join(f"a{pair} b{pair}" for pair in range(count))
     topic = {"id": "twins", "documents": twins, "references": [[words]]}
@@ -113,7 +113,7 @@ def test_tokens_are_joined() -> None:
     assert (row["sentences"], row["labels"]) == (["我 跑", "他"], [0, 1])
 
 
-def test_a_topic_that_cannot_be_used_costs_nothing_else() -> None:
+def test_a_topic_that_cannot_be_used_costs_no_other() -> None:
     bad, empty = {"id": "bad", "documents": 3}, {"id": "none", "documents": [["x"]], "references": [["!"]]}
     rows = list(optsum.labels([bad, empty, TOPIC], max_length=4))
     assert [(row["id"], row["status"], row["labels"] is None) for row in rows] == [
@@ -160,7 +160,7 @@ def test_the_command_writes_what_python_yields(run: Any, tmp_path: Path) -> None
     status, out, _ = run("labels", NEWS, "--max-length", 30, "--soft", "--all", 2, "--diverse", "-o", output)
     assert (status, out.startswith("8 problems: 8 optimal")) == (0, True)
     rows = [json.loads(line) for line in output.read_text(encoding="utf-8").splitlines()]
-    assert all(row.pop("input_hash") for row in rows)  # by which --resume notices another text
+    assert all(row.pop("input_hash") for row in rows)  # by which --resume notices a changed text
     assert rows == list(optsum.labels(optsum.read_topics(NEWS), max_length=30, soft=True, all_=2, diverse=True))
 
 
@@ -190,7 +190,7 @@ def test_the_published_labels_of_scitldr(shared_data: Path) -> None:
     rows = list(optsum.labels(topics, preset="scitldr", strategy="exhaustive"))
     published = {topic.id: topic.meta["source_labels"] for topic in topics if topic.meta["complete_scores"]}
     same = [row["labels"] == published[row["id"]] for row in rows if row["id"] in published]
-    # The few others: they kept blanks at the ends of sentences as words, or two sentences are equally good.
+    # The others differ because the data kept blanks as words, or because two sentences are equally good.
     assert sum(same) / len(same) > 0.97
 
 

@@ -1,4 +1,4 @@
-"""Labels in every format, loaded as docs/labels.md says, resumed, and refused where a format cannot be."""
+"""Test labels in every format: loading as docs/labels.md shows, resuming, and refused formats."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def rows_of(path: str) -> list[dict[str, Any]]:
 
 
 def said(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row without what it says nothing of; a table has all columns in all rows."""
+    """Return a row without null values, because a table has every column in every row."""
     return {name: value for name, value in row.items() if value is not None}
 
 
@@ -99,7 +99,7 @@ def blocks() -> dict[str, str]:
 
 
 @pytest.mark.parametrize("name", list(blocks()))
-def test_training_code_loads_it(name: str, run: Run, expected: list[dict[str, Any]]) -> None:
+def test_the_documented_code_loads_the_labels(name: str, run: Run, expected: list[dict[str, Any]]) -> None:
     for package in ("datasets", "pandas"):
         if f"import {package}" in blocks()[name]:
             pytest.importorskip(package)
@@ -124,7 +124,7 @@ def test_the_page_shows_how_to_load_every_format() -> None:
 
 
 @pytest.mark.parametrize("name", ["labels.jsonl", "labels.parquet", "labels/"])
-def test_a_run_goes_on_where_it_stopped(name: str, run: Run, tmp_path: Path) -> None:
+def test_an_interrupted_run_is_resumed(name: str, run: Run, tmp_path: Path) -> None:
     if not name.endswith("jsonl"):
         pytest.importorskip("datasets")
     topics = (tmp_path / "topics.jsonl").read_text(encoding="utf-8")
@@ -143,7 +143,7 @@ def test_a_run_goes_on_where_it_stopped(name: str, run: Run, tmp_path: Path) -> 
 
     found = {row["id"]: said(row) for row in read_rows(name)}
     assert found == {row["id"]: said(row) for row in rows_of("fresh.jsonl")}
-    assert run(*flags, "--resume")[0] == 1  # once more, with an error among the rows
+    assert run(*flags, "--resume")[0] == 1  # again, with an error among the rows
     assert run(*flags, "--overwrite")[0] == 1
 
 
@@ -157,7 +157,7 @@ def test_a_run_goes_on_where_it_stopped(name: str, run: Run, tmp_path: Path) -> 
         (["-o", "held", "--format", "bertsum"], "it is a folder"),
     ],
 )
-def test_an_output_that_cannot_be_is_refused(arguments: list[str], reason: str, run: Run) -> None:
+def test_an_impossible_output_is_refused(arguments: list[str], reason: str, run: Run) -> None:
     Path("held").mkdir()
     Path("held/precious").write_text("x")
     status, err = run(*arguments, "--overwrite")

@@ -1,4 +1,4 @@
-"""Rows of a run that are damaged: said by whoever reads them, kept as far as they can be, the rest searched again."""
+"""Check that damaged rows of a run are reported and searched again, and that all others are kept."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def test_a_cell_with_an_error_is_not_finished_until_its_rows_are_replaced(tmp_pa
         assert store.counts() == {"optimal": 3, "error": 1}
 
 
-def test_what_is_damaged_is_said_and_searched_again() -> None:
+def test_damaged_rows_are_reported_and_searched_again() -> None:
     assert list(damaged_stores(list(SOME))) == [(name, "") for name in SOME]
 
 
 @pytest.mark.slow
-def test_all_kinds_of_damage() -> None:
+def test_the_store_recovers_from_every_kind_of_damage() -> None:
     assert [each for each in damaged_stores([name for name in STORES if name not in SOME]) if each[1]] == []
 
 
@@ -83,7 +83,7 @@ def test_stores_of_older_versions_have_no_checksums_and_are_read(folder: Path) -
         assert database.execute("SELECT count(sum) FROM rows").fetchone() == (1,)
 
 
-def test_every_command_says_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_command_reports_the_damage(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     change(folder, "UPDATE rows SET row = '{' WHERE topic = 3")
     for arguments, status in (
         (["status", "run"], 0),
@@ -131,7 +131,7 @@ def test_no_row_depends_on_what_is_beside_the_store(
     assert "fault of optsum" not in capsys.readouterr().err
 
 
-def test_rows_of_other_options_are_not_gone_on_with_when_nobody_knows_the_run(folder: Path) -> None:
+def test_rows_of_other_options_are_not_resumed_if_the_run_is_unknown(folder: Path) -> None:
     change(folder, "UPDATE facts SET sum = 'x'")
     with pytest.raises(optsum.OptionError, match="rows of other options"):
         run(folder, resume=True, max_length=3)
@@ -140,7 +140,7 @@ def test_rows_of_other_options_are_not_gone_on_with_when_nobody_knows_the_run(fo
         run(folder, resume=True)
 
 
-def test_topics_that_are_rewritten_meanwhile_are_said_at_the_end_and_when_merged(
+def test_topics_rewritten_during_a_run_are_reported_at_its_end_and_by_merge(
     folder: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real, lines = RowStore.add, Path("t.jsonl").read_text()
@@ -157,7 +157,7 @@ def test_topics_that_are_rewritten_meanwhile_are_said_at_the_end_and_when_merged
     assert "two versions" in optsum.merge(["two"], "all").doubts[0]
 
 
-def test_topics_that_changed_after_a_run_that_was_killed_are_said_when_merged(folder: Path) -> None:
+def test_topics_changed_after_a_killed_run_are_reported_by_merge(folder: Path) -> None:
     assert optsum.merge([folder], "all").doubts == ()
     Path("t.jsonl").write_text(json.dumps({"id": "other", **TOPIC}))
     assert "have changed" in optsum.merge([folder], "other").doubts[0]

@@ -1,4 +1,4 @@
-"""A disk without room, and one where nothing may be written: a sentence, nothing lost, and resume works."""
+"""Check that a full disk and a read-only one give one sentence, lose nothing, and allow a run to be resumed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NEWS = Path(__file__).parents[3] / "examples" / "data" / "news.jsonl"
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[tuple[Path, Callable[[str], None]]]:
-    """A small disk, and what changes how it is mounted."""
+    """Yield a small disk, and a function that mounts it with other options."""
     place = tmp_path / "disk"
     place.mkdir()
 

@@ -1,4 +1,4 @@
-"""Who does the work makes no difference to the rows: this process, others, threads, dask, whoever dies meanwhile."""
+"""Check that rows do not depend on who works: one process, several, threads, dask, or processes that are killed."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ OPTIONS: dict[str, Any] = {"max_length": 60, "strategy": "branch-and-bound", "me
 
 @pytest.fixture(scope="module")
 def alone() -> list[str]:
-    """The rows of this process."""
+    """Return the rows of a single process."""
     return timeless(result.to_row() for result in optsum.solve_all(NEWS, **OPTIONS))
 
 
 @contextmanager
 def cluster(folder: Path) -> Iterator[str]:
-    """A scheduler and two workers, started by their own commands; yields the address."""
+    """Start a scheduler and two workers by dask's own commands; yield the address."""
     named, started = folder / "scheduler.json", []
 
     def start(*arguments: str) -> None:
@@ -62,7 +62,7 @@ def cluster(folder: Path) -> Iterator[str]:
                 os.kill(child, 9)
 
 
-def test_dask_by_its_own_commands(tmp_path: Path, alone: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dask_cluster_gives_the_same_rows(tmp_path: Path, alone: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed")
     monkeypatch.chdir(tmp_path)
     Path("e.toml").write_text(f'topics = "{NEWS}"\n' + "".join(f"{n} = {json.dumps(v)}\n" for n, v in OPTIONS.items()))
@@ -89,11 +89,11 @@ def test_a_scheduler_that_does_not_answer(capsys: pytest.CaptureFixture[str], mo
     [lambda: ThreadPoolExecutor(2), lambda: ProcessPoolExecutor(2)],
     ids=["threads", "processes"],
 )
-def test_any_executor(tmp_path: Path, alone: list[str], executor: Callable[[], Any]) -> None:
+def test_any_executor_gives_the_same_rows(tmp_path: Path, alone: list[str], executor: Callable[[], Any]) -> None:
     assert timeless(result.to_row() for result in optsum.solve_all(NEWS, executor=executor, **OPTIONS)) == alone
     with executor() as own:
         optsum.run({"topics": NEWS, **OPTIONS}, tmp_path / "run", executor=own, progress=False)
-        assert own.submit(abs, -1).result() == 1  # it is the caller's, and goes on
+        assert own.submit(abs, -1).result() == 1  # the caller's executor is not shut down
     assert timeless(read_rows(tmp_path / "run")) == alone
     with pytest.raises(optsum.ExecutorError, match="accepts no work"):
         list(optsum.solve_all(NEWS, executor=own, **OPTIONS))
@@ -117,7 +117,7 @@ def test_answers_come_as_they_are_done_and_each_once() -> None:
 
 @pytest.mark.parametrize("times", [1, 2])
 def test_a_process_that_dies_beside_a_topic_is_no_loss(tmp_path: Path, times: int) -> None:
-    """Once in a batch, and once more alone: somebody else may have killed either."""
+    """Let it die once in a batch and once alone, since another topic may have killed the process either time."""
     work = partial(dies_first, folder=tmp_path, deadly=(5,), times=times)
     found = [answer for answers in as_done(work, range(20), Local(2), lost, text_of) for answer in answers]
     assert sorted(item for item, text in found if text != "lost") == list(range(20))
@@ -165,7 +165,7 @@ def test_a_topic_that_kills_its_process_is_tried_again_and_is_an_error_row(
 @pytest.mark.slow
 @pytest.mark.skipif(not SCRIPT.exists() or os.name != "posix", reason="needs the source tree, and signals")
 def test_nothing_is_lost_whoever_is_killed() -> None:
-    # The first four of six kinds: what SIGTERM and Ctrl-C of the first process leave is looked at in `test_ending`.
+    # Four of six ways to kill; `test_ending` tests SIGTERM and Ctrl-C of the first process.
     command = [sys.executable, str(SCRIPT), "--kills", "4", "--topics", "150", "--only", "loky"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

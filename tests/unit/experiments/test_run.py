@@ -1,4 +1,4 @@
-"""A run of a grid: what it keeps, what it refuses to go on with, and shards."""
+"""Test runs of a grid: resuming, refused changes, and shards."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def rows(folder: str = "run") -> list[dict[str, Any]]:
 
 
 def without(folder: str, condition: str) -> None:
-    """Lose rows, as a run that was killed does."""
+    """Delete rows, as if a run had been killed before it wrote them."""
     with closing(sqlite3.connect(Path(folder) / "rows.sqlite")) as database, database:
         database.execute(f"DELETE FROM rows WHERE {condition}")  # noqa: S608 - of this test
 
@@ -119,7 +119,7 @@ def test_a_strategy_without_solver_is_not_searched_for_each() -> None:
     ]  # fmt: skip
 
 
-def test_what_is_missing_is_done_and_nothing_else() -> None:
+def test_only_missing_rows_are_searched() -> None:
     run()
     whole = rows()
     without("run", "topic IN (1, 3) OR (topic = 4 AND cell = 1)")
@@ -131,7 +131,7 @@ def test_what_is_missing_is_done_and_nothing_else() -> None:
         assert set(kept) <= set(database.execute("SELECT topic, cell, at FROM rows"))
 
 
-def test_of_references_that_are_problems_all_rows_are_kept_together() -> None:
+def test_the_rows_of_all_references_of_a_topic_are_kept_together() -> None:
     done = run(given=experiment(references="each"))
     assert (done.done, done.rows) == (10, {"feasible": 20})
     assert [row["id"] for row in rows()][:4] == ["a#0", "a#1", "a#0", "a#1"]
@@ -186,7 +186,7 @@ def test_parses_beside_the_topics_are_part_of_the_run() -> None:
         Path("conllu", f"{name}.conllu").write_text("\n".join(lines) + "\n\n")
     topics = [{"id": n, "documents": [[t]], "references": [["b"]], "meta": {"conllu": f"{n}.conllu"}}
               for n, t in words.items()]  # fmt: skip
-    topics.append({**topics[0], "id": "three", "meta": {"conllu": 7}})  # an error row, and no more
+    topics.append({**topics[0], "id": "three", "meta": {"conllu": 7}})  # an error row, and nothing else
     Path("topics.jsonl").write_text("".join(json.dumps(topic) + "\n" for topic in topics))
     given = experiment(formulation="compressive", grid={"max_length": [1]})
     first = run(given=given)
@@ -201,7 +201,7 @@ def test_parses_beside_the_topics_are_part_of_the_run() -> None:
         run(given=given, resume=True)
     Path("conllu/two.conllu").write_text(held)
     assert run(given=given, resume=True).failed == 1
-    assert run("extractive", given=experiment(), resume=True).complete  # reads no parses
+    assert run("extractive", given=experiment(), resume=True).complete  # this formulation reads no parses
     Path("conllu/two.conllu").unlink()
     assert run("extractive", given=experiment(), resume=True).complete
 
@@ -211,7 +211,7 @@ def test_files_that_options_name_are_part_of_the_run() -> None:
     given = experiment(stopwords="stop.txt")
     run(given=given)
     Path("stop.txt").write_text("b\n")
-    for kept in (options._hash, options.analyzer_of):  # a process reads such a file once
+    for kept in (options._hash, options.analyzer_of):  # a process caches the file's contents
         kept.cache_clear()
     with pytest.raises(optsum.OptionError, match="a file that an option names has changed"):
         run("run", given, resume=True)
@@ -238,7 +238,7 @@ def test_several_files_of_topics() -> None:
     ]  # fmt: skip
 
 
-def test_shards_make_the_whole(capsys: pytest.CaptureFixture[str]) -> None:
+def test_shards_together_are_the_whole_run(capsys: pytest.CaptureFixture[str]) -> None:
     run()
     Path("e.toml").write_text('topics = "topics.jsonl"\nstrategy = "lead"\n[grid]\nmax-length = [2, 4]\n')
     for number in (1, 2, 3):
@@ -261,7 +261,7 @@ def test_shards_make_the_whole(capsys: pytest.CaptureFixture[str]) -> None:
         assert reason in capsys.readouterr().err
 
 
-def test_the_first_topics_and_then_more(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_of_the_first_topics_can_be_extended(capsys: pytest.CaptureFixture[str]) -> None:
     write("xy", "other.jsonl")
     given = experiment(topics=["topics.jsonl", "other.jsonl"])
     first = run(given=given, limit=2)
@@ -307,7 +307,7 @@ def test_a_run_of_an_earlier_version_is_of_all_topics() -> None:
         run(resume=True, limit=3)
 
 
-def test_one_writer(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_second_writer_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     from optsum.experiments import RunFolder
 
     run()
@@ -343,7 +343,7 @@ def test_one_writer(capsys: pytest.CaptureFixture[str]) -> None:
         ("[", "is not TOML"),
     ],
 )
-def test_experiments_that_cannot_be(text: str, reason: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_impossible_experiments_are_refused(text: str, reason: str, capsys: pytest.CaptureFixture[str]) -> None:
     Path("e.toml").write_text(text)
     assert main(["run", "e.toml", "run"]) == 2
     assert reason in capsys.readouterr().err
@@ -359,7 +359,7 @@ def test_a_folder_of_other_things_is_left_alone(capsys: pytest.CaptureFixture[st
     assert main(["status", "mine"]) == 2
 
 
-def test_a_store_that_is_none_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_that_is_no_store_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     Path("mine").mkdir()
     Path("mine/rows.sqlite").write_text("dear " * 1000)
     assert main(["status", "mine"]) == 2

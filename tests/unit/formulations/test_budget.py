@@ -1,4 +1,4 @@
-"""Covers with a budget, from the record to the result: the most claims within a length, against trying every set."""
+"""Compare covers with a budget (the most claims within a length) with brute force, from the record to the result."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OTHERS = ("greedy", "greedy+ls", "vns", "genetic", "lead", "random")
 
 @st.composite
 def records(draw: st.DrawFn, most: int = 7) -> dict[str, Any]:
-    """Draw a record: passages of some lengths, claims with alternatives of some passages, a budget within a key."""
+    """Draw a record: passages with lengths, claims with alternative sets of passages, and a budget."""
     size = draw(st.integers(1, most))
     lengths = draw(st.lists(st.integers(0, 6), min_size=size, max_size=size))
     sets = st.lists(st.integers(0, size - 1), min_size=1, max_size=min(3, size), unique=True)
@@ -41,7 +41,7 @@ def records(draw: st.DrawFn, most: int = 7) -> dict[str, Any]:
 
 
 def truth(record: dict[str, Any], budget: int) -> Truth:
-    """Try every set of passages that some claim names; nothing of the package is used here."""
+    """Try every set of passages that some claim names, without code of the package."""
     named = sorted({passage for sets in record["cover"] for chosen in sets for passage in chosen})
     weights = [Fraction(str(weight)) for weight in record.get("weights", [1] * len(record["cover"]))]
 
@@ -73,7 +73,7 @@ def test_exact_strategies_and_all_optima_are_those_of_trying_everything(record: 
 
 @settings(max_examples=40)
 @given(records())
-def test_what_proves_nothing_has_a_bound_that_holds(record: dict[str, Any]) -> None:
+def test_heuristics_have_valid_bounds(record: dict[str, Any]) -> None:
     best = truth(record, record["budget"]).best
     for strategy in OTHERS:
         result = optsum.solve(record, strategy=strategy, evaluation_limit=300, **asked(record))
@@ -118,7 +118,7 @@ def test_side_constraints_and_a_minimum_length_hold(record: dict[str, Any], most
 @settings(max_examples=25)
 @given(records(4), st.data())
 def test_passages_that_require_others_within_a_budget(record: dict[str, Any], data: st.DataObject) -> None:
-    """Pairs in chains, trees, circles; least lengths; all optima, near ones and every budget, against every set."""
+    """Draw pairs in chains, trees and cycles; compare minimum lengths, all optima, near ones and every budget."""
     size, most = len(record["lengths"]), record["budget"]
     passage = st.integers(0, size - 1)
     pairs = data.draw(st.lists(st.tuples(passage, passage), min_size=1, max_size=4))
@@ -183,7 +183,7 @@ def test_many_passages_are_proven_as_a_solver_proves_them(data: st.DataObject) -
 # --- records ------------------------------------------------------------------------------------------------------
 
 
-def test_the_share_the_number_and_what_is_missed() -> None:
+def test_results_have_the_share_the_number_and_the_missed_claims() -> None:
     result = optsum.solve(TOPIC, formulation="cover", max_length=5)
     assert (result.numerator, result.denominator, result.objective) == (4, 5, 0.8)
     assert (result.selection, result.length, result.extra["missed"]) == ((2, 3), 5, [1])
@@ -191,7 +191,7 @@ def test_the_share_the_number_and_what_is_missed() -> None:
     assert "len:0-5 words" in (result.signature or "")
 
 
-def test_without_a_budget_all_are_supported_as_before() -> None:
+def test_without_a_budget_all_claims_are_supported() -> None:
     result = optsum.solve(TOPIC, formulation="cover")
     assert (result.objective, result.numerator, result.selection) == (3, None, (0, 2, 3))
     assert "missed" not in result.extra
@@ -265,7 +265,7 @@ def test_a_topic_is_written_as_it_was_read() -> None:
         ({"supports": [[], [], [], []]}, "is empty"),
     ],
 )
-def test_what_is_no_record_is_refused_in_one_sentence(change: dict[str, Any], message: str) -> None:
+def test_invalid_records_are_refused_in_one_sentence(change: dict[str, Any], message: str) -> None:
     with pytest.raises(optsum.InputError, match=message):
         optsum.solve({**TOPIC, **change}, formulation="cover", max_length=5)
 

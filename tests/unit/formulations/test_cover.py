@@ -1,4 +1,4 @@
-"""The cover formulation from topic to result: the paper's example, ids of any kind, what cannot be covered."""
+"""Test the cover formulation from topic to result: the paper's example, ids, weights, uncoverable sentences."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def test_uncoverable_sentences_skipped_are_reported() -> None:
         ({"meta": {"sentence_ids": list("abcde")}, "cover": [[["f"]]]}, "names 'f', which is not a sentence of"),
     ],
 )
-def test_what_cannot_be_covered_is_an_error_row(change: dict[str, Any], reason: str) -> None:
+def test_a_topic_that_cannot_be_covered_is_an_error_row(change: dict[str, Any], reason: str) -> None:
     for uncoverable in ("error", "skip"):
         (result,) = optsum.solve_all([{**TEXT, **change}], formulation="cover", uncoverable=uncoverable)
         assert result.status is Status.ERROR
@@ -173,7 +173,7 @@ def test_lengths_need_text() -> None:
 @pytest.mark.parametrize(
     "options", [{"min_length": 1}, {"references": "each"}, {"max_length": 3, "references": "best"}]
 )
-def test_options_that_say_nothing_for_covers(options: dict[str, Any]) -> None:
+def test_options_without_meaning_for_covers_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(OptionError, match="cover"):
         optsum.solve(TABLE_1, formulation="cover", **options)
 

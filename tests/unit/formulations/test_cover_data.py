@@ -1,4 +1,4 @@
-"""Covers of real topics: annotated clusters, and alignments made from text. Each proven twice, within a second."""
+"""Prove minimum covers of real topics, annotated or aligned from text, in two ways and within a second each."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SPEC, SKIPPING = Spec(analyzer=Analyzer()), Cover(uncoverable="skip")
 
 
 def assert_proven_in_a_second(topic: Topic) -> tuple[int, int] | None:
-    """Return the minimum and the number of minimum covers; None if no abstract sentence has an alternative."""
+    """Return the minimum and the number of minimum covers, or None if no abstract sentence has an alternative."""
     if not any(topic.cover or ()):
         with pytest.raises(InputError, match="no alternative"):
             SKIPPING.build(topic, SPEC)
@@ -52,7 +52,7 @@ def test_annotated_clusters(shared_data: Path) -> None:
     found = [assert_proven_in_a_second(topic) for topic in topics if isinstance(topic, Topic)]
     assert len(found) == 47
     assert None not in found
-    # Every alternative is one span there, so units that share a span, and nothing else, make covers small.
+    # The alternatives are single spans, so covers are small only if sentences share a span.
     named = [len(topic.cover or ()) for topic in topics if isinstance(topic, Topic)]
     assert all(answer is not None and answer[0] <= units for answer, units in zip(found, named, strict=True))
     assert any(answer is not None and answer[1] > 1 for answer in found)
@@ -76,4 +76,4 @@ def test_trillions_of_covers_share_most_of_their_diagram(shared_data: Path) -> N
     assert isinstance(topic, Topic)
     optima = enumerate_covers(SKIPPING.build(topic, SPEC).problem.coverage)
     assert (optima.value, optima.count) == (64, 2_005_378_081_152)
-    assert optima.statistics["diagram"] < 30_000  # with the largest part on top of the others 60,000
+    assert optima.statistics["diagram"] < 30_000  # 60,000 with the largest part on top

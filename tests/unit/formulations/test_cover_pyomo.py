@@ -1,4 +1,4 @@
-"""The readable Pyomo model of covers: its constraints bite, and it has the optimum of the arrays."""
+"""Test the readable Pyomo model of covers: its constraints are binding, and its optimum is that of the arrays."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_no_logical_constraint_is_left_for_a_solver_to_ignore() -> None:
 
 
 @pytest.mark.parametrize("chosen", [(), (0,), (0, 1, 2, 3, 9), (1, 2, 3, 4, 5, 6, 7)])
-def test_what_does_not_cover_is_infeasible_in_the_model(chosen: tuple[int, ...]) -> None:
+def test_selections_that_do_not_cover_are_infeasible_in_the_model(chosen: tuple[int, ...]) -> None:
     model = cover_model(TABLE_1, [1] * 11)
     for unit in model.U:
         model.x[unit].fix(int(unit in chosen))
@@ -43,7 +43,7 @@ def test_what_does_not_cover_is_infeasible_in_the_model(chosen: tuple[int, ...])
 
 
 @pytest.mark.parametrize("chosen", [(0, 1, 2, 3, 9, 10), (1, 2, 3, 4, 5, 6, 7, 8)])
-def test_what_covers_is_feasible_in_the_model(chosen: tuple[int, ...]) -> None:
+def test_covers_are_feasible_in_the_model(chosen: tuple[int, ...]) -> None:
     model = cover_model(TABLE_1, [1] * 11)
     for unit in model.U:
         model.x[unit].fix(int(unit in chosen))
@@ -72,10 +72,10 @@ def test_random_covers_by_the_newer_and_the_older_interface(solver: str) -> None
         outcome = backend.solve(problem, Limits(), 0)
         assert outcome.optimal, number
         assert outcome.selection in covers, number
-        # The older interface states no objective here; the selection says it all.
+        # The older interface returns no objective here; the selection is checked instead.
         assert outcome.objective is None or outcome.objective == pytest.approx(least), number
 
 
 def test_a_clause_without_alternatives_leaves_nothing_feasible() -> None:
-    # The formulation never builds one; whoever does must not get a cover that leaves it out.
+    # The formulation never makes such a clause; a model with one must not ignore it.
     assert not _feasible(cover_model([[(0,)], []], [1]))

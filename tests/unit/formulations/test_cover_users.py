@@ -1,4 +1,4 @@
-"""Covers as users meet them: ids of any kind, baselines, tables, the command line."""
+"""Test covers in baselines, tables and on the command line, with ids of any kind."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_extracts_are_scored_in_the_ids_of_the_input() -> None:
     assert "names unit 'x', but topic 'text' has 5 sentences" in row["error"]
 
 
-def test_what_a_solver_selects_can_be_scored() -> None:
+def test_the_selection_of_a_solver_can_be_scored() -> None:
     result = optsum.solve(TEXT, formulation="cover")
     system = system_of({"topic_id": "text", "system": "oracle", "selection": list(result.selection or ())})
     assert optsum.score([as_topic(TEXT)], [system]).summaries == 1
@@ -98,14 +98,14 @@ def test_a_lead_is_the_shortest_beginning_that_covers() -> None:
         assert lead == next(tuple(range(n)) for n in range(units + 1) if covers(clauses, range(n)))
 
 
-def test_a_random_cover_ends_with_what_it_needed() -> None:
+def test_a_random_cover_ends_with_a_needed_sentence() -> None:
     found = set()
     for seed in range(100):
         clauses = random_clauses(random.Random(1), units=12, clauses=5)  # noqa: S311
         selection = search(CoverageProblem.of(cover_of(clauses, [1] * 12)), "random", seed=seed).selection
         assert selection is not None
         assert covers(clauses, selection)
-        # The last one drawn was needed; which it was is not known any more.
+        # The last unit drawn was needed; which one it was is no longer known.
         assert any(not covers(clauses, set(selection) - {unit}) for unit in selection)
         found.add(selection)
     assert len(found) > 10
@@ -121,20 +121,20 @@ def test_baselines_stop_on_covers_of_one_s_own_too() -> None:
 
 
 class OwnCover(Problem):
-    """Units 0 and 2 are needed."""
+    """A problem in which units 0 and 2 are required."""
 
     def evaluate(self, selection: Selection) -> Evaluation:
         return Evaluation(len(selection), len({0, 2} - set(selection)), len(selection))
 
 
-def test_a_beginning_that_never_covers_is_none() -> None:
+def test_a_lead_that_never_covers_is_no_solution() -> None:
     nothing = Coverage.of([1, 1], [{0: 1}, {}], [[1], [1]], goal=Sense.MINIMIZE)
     for strategy in ("lead", "random", "greedy"):
         result = search(CoverageProblem.of(nothing), strategy)
         assert (result.status, result.selection) == (Status.NO_SOLUTION, None)
 
 
-def test_greedy_leaves_nothing_idle() -> None:
+def test_greedy_covers_have_no_superfluous_unit() -> None:
     rng = random.Random(5)  # noqa: S311
     for _ in range(80):
         clauses = random_clauses(rng, units=12, clauses=rng.randint(3, 10))

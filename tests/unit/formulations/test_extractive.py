@@ -1,3 +1,5 @@
+"""Test the extractive formulation: units, lengths, and values against the text."""
+
 from __future__ import annotations
 
 from fractions import Fraction
@@ -33,7 +35,7 @@ def instance(task: Extract) -> Any:
 
 
 def test_the_paper_s_terms_by_hand() -> None:
-    """Gains: a 2 then 1, b 1, c 1; of 3 + 2 reference unigrams."""
+    """Check the gains a 2 then 1, b 1, c 1 of 3 + 2 reference unigrams."""
     task = build(max_length=5)
     made = instance(task)
     assert task.units == (0, 1, 3), "2 and 4 match nothing, 5 is too long"
@@ -67,7 +69,7 @@ def test_which_sentences_are_units(spec: dict[str, Any], units: tuple[int, ...])
 @pytest.mark.parametrize(
     ("unit", "lengths"), [("words", [3, 2, 1, 6]), ("sentences", [1] * 4), ("characters", [5, 3, 1, 11])]
 )
-def test_lengths(unit: str, lengths: list[int]) -> None:
+def test_lengths_in_each_unit(unit: str, lengths: list[int]) -> None:
     assert instance(build(length_unit=unit)).lengths.tolist() == lengths
 
 
@@ -78,7 +80,7 @@ def test_references_without_anything_to_count_are_refused() -> None:
         build({**TOPIC, "references": [["."], [""]]}, metric="rouge-l")
 
 
-def test_nothing_fits() -> None:
+def test_an_empty_summary_is_optimal_where_no_sentence_fits() -> None:
     result = solve({**TOPIC, "documents": [["a b c"]]}, max_length=2)
     assert (result.status.value, result.selection, result.objective, result.summary) == ("optimal", (), 0.0, ())
     none = solve({**TOPIC, "documents": [[]]}, max_length=2)
@@ -86,7 +88,7 @@ def test_nothing_fits() -> None:
 
 
 @pytest.mark.parametrize("strategy", ["milp", "exhaustive", "greedy", "lead", "random"])
-def test_a_minimum_out_of_reach(strategy: str) -> None:
+def test_an_unreachable_minimum_is_infeasible(strategy: str) -> None:
     result = solve(TOPIC, max_length=99, min_length=50, strategy=strategy)
     exact = strategy in {"milp", "exhaustive"}
     assert result.status.value == ("infeasible" if exact else "no_solution")

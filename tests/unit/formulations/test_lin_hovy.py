@@ -1,4 +1,4 @@
-"""Lin & Hovy 2003: model units, windows, geometric means; held against equations 1 and 2 in plain Python."""
+"""Test Lin & Hovy 2003 (model units, windows, geometric means) against equations 1 and 2 in plain Python."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ TOPIC: dict[str, Any] = {
 
 
 def test_a_model_unit_is_clipped_by_itself() -> None:
-    """The two "a" of "a a b" serve both units: 1 of "a b c d", 2 of "a e f a"; of the joined reference, 2 of 3."""
-    for units, hits in (("sentences", 2 + 2), ("whole", 2 + 1)):  # and one b for the first unit
+    """Check that both "a" of "a a b" count for each model unit: 1 of "a b c d", 2 of "a e f a"; joined, 2 of 3."""
+    for units, hits in (("sentences", 2 + 2), ("whole", 2 + 1)):  # the b counts for the first unit
         result = optsum.solve(TOPIC | {"documents": [["a a b"]]}, max_length=3, model_units=units)
         assert (result.numerator, result.denominator) == (hits, 8)
 
@@ -35,11 +35,11 @@ def test_the_optima_are_those_of_the_equations(metric: str, units: str) -> None:
     found = 0
     for seed in range(24):
         topic = random_topic(np.random.default_rng(seed), sentences=7)
-        copied = topic["documents"][-1][-1:] if seed % 2 else []  # so that longer n-grams are found too
+        copied = topic["documents"][-1][-1:] if seed % 2 else []  # a copied sentence gives matches of longer n-grams
         topic["references"] = [[*topic["references"][0], *copied]]
         model = [text.split() for text in topic["references"][0]]
         longest = max(map(len, model)) if units == "sentences" else sum(map(len, model))
-        if longest < last:  # the model has no n-gram
+        if longest < last:  # the reference has no n-gram of that length
             continue
         low, high = 5 + seed % 4, 11 + seed % 4
         options = {"metric": metric, "model_units": units, "min_length": low, "max_length": high}
@@ -85,7 +85,7 @@ def test_the_official_scores_agree_with_the_objective() -> None:
 
 
 def test_a_mean_is_the_formula_of_the_paper() -> None:
-    """Ngram(1, 4) = exp(sum of w_n log C_n), w_n = 1/4."""
+    """Check Ngram(1, 4) = exp(sum of w_n log C_n) with w_n = 1/4."""
     result = optsum.solve(TOPIC, metric="ngram-1-4", model_units="sentences", strategy="exhaustive", max_length=10)
     sentences = TOPIC["documents"][0]
     parts = [
@@ -127,7 +127,7 @@ def test_names_of_means() -> None:
         ({"model_units": "sentences", "formulation": "compressive"}, 'formulation="extractive"'),
     ],
 )
-def test_what_is_not_served_is_refused(options: dict[str, Any], hint: str) -> None:
+def test_unsupported_options_are_refused(options: dict[str, Any], hint: str) -> None:
     with pytest.raises(UnsupportedError, match=hint):
         optsum.solve(TOPIC, max_length=10, **{"strategy": "exhaustive", **options})
 
@@ -147,7 +147,7 @@ def test_systems_are_scored_by_model_units() -> None:
 
 
 def test_lead_extracts_of_real_documents(shared_data: Path) -> None:
-    """Mean unigram agreement of the first sentences within 105 words: by model units and by the whole reference."""
+    """Check the mean unigram agreement of leads of at most 105 words, by model units and by the whole reference."""
     topics = list(optsum.read_topics(shared_data / "realsumm" / "topics.jsonl"))
     for units, expected in (("sentences", 0.581), ("whole", 0.544)):
         results = list(optsum.solve_all(topics, strategy="lead", model_units=units, max_length=105))

@@ -1,4 +1,4 @@
-"""ROUGE-L as an objective: its value is the official score, and every strategy that takes it is right."""
+"""Test ROUGE-L as an objective: its value is the official score, and every strategy that serves it is right."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def topic_of(seed: int, sentences: int = 6) -> dict[str, Any]:
 
 
 def official(topic: dict[str, Any], selection: tuple[int, ...], options: dict[str, Any]) -> Fraction:
-    """Return the official score of a selection, metric by metric, with n-grams within sentences."""
+    """Return the official score of a selection: the mean over metrics, with n-grams within sentences."""
     sentences = [sentence for document in topic["documents"] for sentence in document]
     summary = [sentences[number] for number in selection]
 
@@ -52,7 +52,7 @@ def official(topic: dict[str, Any], selection: tuple[int, ...], options: dict[st
 
 
 def optima_of(topic: dict[str, Any], options: dict[str, Any]) -> dict[tuple[int, ...], Fraction]:
-    """Return what every feasible selection is worth."""
+    """Return the value of every feasible selection."""
     lengths = [len(sentence.split()) for document in topic["documents"] for sentence in document]
     low, high = options.get("min_length", 0), options["max_length"]
     return {
@@ -108,7 +108,7 @@ def test_all_optima_and_what_is_near_them(seed: int, options: dict[str, Any], ev
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**9), st.sampled_from(MEASURES), st.integers(1, 20))
-def test_the_table_of_whole_texts(seed: int, measure: str, most: int) -> None:
+def test_whole_texts_are_solved_by_the_table_of_subsequences(seed: int, measure: str, most: int) -> None:
     topic = topic_of(seed, 6)
     options = {"metric": "rougeL", "measure": measure, "references": "first", "max_length": most}
     result = optsum.solve(topic, strategy="branch-and-bound", **options)
@@ -178,16 +178,16 @@ def test_the_problem_keeps_the_contract(metric: str, measure: str, references: s
         check_problem(build(as_topic(topic_of(seed)), setup_of(options)).problem, name=f"{metric} {measure}", seed=seed)
 
 
-def test_the_cap_of_the_summary_bites() -> None:
-    """One "a" of the summary covers the "a" of two reference sentences, and hits once."""
+def test_hits_are_limited_by_the_tokens_of_the_summary() -> None:
+    """Check that an "a" of the summary that covers the "a" of two reference sentences is one hit."""
     topic = {"id": "t", "documents": [["a", "b"]], "references": [["a x", "a y"]]}
     for strategy in ("auto", "milp", "exhaustive"):
         result = optsum.solve(topic, metric="rouge-l", max_length=1, strategy=strategy)
         assert (result.objective, result.status) == (0.25, "optimal")
 
 
-def test_a_bound_that_rows_bent_by_the_solver_s_tolerance_add_up_in() -> None:
-    # HiGHS proves 11 hits with a bound of 10.999998.
+def test_a_bound_just_below_the_optimum_by_the_solver_s_tolerance_is_accepted() -> None:
+    # HiGHS proves 11 hits with the bound 10.999998.
     topic = {
         "id": "bent",
         "documents": [["d d", "a c d c b", "a b a", "b b e e a"]],
@@ -230,7 +230,7 @@ def test_exhaustive_lists_all_optima(measure: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("metric", ["rouge-l", "rougeL"])
 def test_real_topics(shared_data: Path, metric: str) -> None:
-    """The objective is the official score of the finished text, and two strategies agree."""
+    """Check that the objective is the official score of the text, and that two strategies agree."""
     topics = list(optsum.read_topics(shared_data / "realsumm" / "topics.jsonl"))[:5]
     given = {"metric": metric, "measure": "f1", "max_length": 60}
     proven = list(optsum.solve_all(topics, **given))
@@ -254,7 +254,7 @@ SIDES = st.fixed_dictionaries(
 
 
 def allowed(topic: dict[str, Any], units: tuple[int, ...], sides: dict[str, Any], pairs: list[list[int]]) -> bool:
-    """Whether a selection keeps all side constraints."""
+    """Whether a selection satisfies all side constraints."""
     homes = [number for number, document in enumerate(topic["documents"]) for _ in document]
     sentences = [sentence for document in topic["documents"] for sentence in document]
     return (

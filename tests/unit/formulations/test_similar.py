@@ -1,4 +1,4 @@
-"""Recall and precision of similarity, against all selections tried one by one."""
+"""Compare recall and precision of similarity with brute force over all selections."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_the_best_precision(seeds: range) -> None:
 
 
 @pytest.mark.parametrize("seeds", blocks(40))
-def test_the_score_beside_it_is_that_of_the_vectors_unrounded(seeds: range) -> None:
+def test_the_reported_score_uses_unrounded_similarities(seeds: range) -> None:
     for seed in seeds:
         topic = random_topic(seed)
         found = _solved(topic)
@@ -155,7 +155,7 @@ def test_a_limit_leaves_a_bound_of_all_levels() -> None:
 
 
 def test_levels_are_kept_until_the_optimum_reaches_all_floors() -> None:
-    # One token is met best by many sentences that are too long together with the one that meets the others.
+    # One token is best met by long sentences that do not fit together with the sentence that meets the others.
     near = [[1 - 0.001 * place, 0.0] for place in range(200)]
     similar = np.array([*near, [0.1, 1.0]])
     topic = {
@@ -183,7 +183,9 @@ _GOOD: dict[str, Any] = {
     odd=st.sampled_from([True, False, np.True_, np.False_, "1", b"1", None, 1j, 1 << 70]),
     name=st.sampled_from(["sentences", "references", "sentence_of", "sentence_weights"]),
 )
-def test_nothing_among_numbers_is_made_one(rows: list[list[Any]], at: tuple[int, int], odd: Any, name: str) -> None:
+def test_values_that_are_no_numbers_are_refused(
+    rows: list[list[Any]], at: tuple[int, int], odd: Any, name: str
+) -> None:
     arrays: dict[str, Any] = {
         "sentences": rows, "references": rows, "sentence_of": [0, 1], "sentence_weights": [1.0, 2.0]
     }  # fmt: skip
@@ -235,7 +237,7 @@ def test_a_topic_without_vectors_is_told_how_to_get_some() -> None:
         _solved({name: value for name, value in _GOOD.items() if name != "vectors"})
 
 
-def test_what_is_not_served_is_refused() -> None:
+def test_unsupported_options_are_refused() -> None:
     for options, said in (
         ({"measure": "f1", "references": "mean"}, 'pooled", each, best or first'),
         ({"counts": "set"}, "not count n-grams"),

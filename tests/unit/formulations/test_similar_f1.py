@@ -1,4 +1,4 @@
-"""F1 of similarity, the harmonic mean of a coverage and a ratio of sums, against all selections tried one by one."""
+"""Compare F1 of similarity, the harmonic mean of recall and precision, with brute force over all selections."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _solved(topic: dict[str, Any], strategy: str, **options: Any) -> optsum.Resu
 
 
 @pytest.mark.parametrize("seeds", blocks(100))
-def test_the_best_of_a_random_topic(seeds: range) -> None:
+def test_the_optimum_is_that_of_brute_force(seeds: range) -> None:
     for seed in seeds:
         topic = random_topic(seed)
         unit = (_UNIT, 7)[seed % 5 == 0]
@@ -57,7 +57,7 @@ def test_all_optima_and_what_is_near_them(seeds: range) -> None:
 
 @pytest.mark.parametrize("seeds", blocks(0, 200, 40))
 @pytest.mark.parametrize("strategy", _OTHERS)
-def test_what_proves_nothing_keeps_below_its_bound_and_the_optimum(strategy: str, seeds: range) -> None:
+def test_heuristics_stay_below_their_bound_and_the_optimum(strategy: str, seeds: range) -> None:
     for seed in seeds:
         topic = random_topic(seed)
         best = max(_values(topic).values())
@@ -79,7 +79,7 @@ def test_side_constraints_are_kept(seeds: range) -> None:
 
 
 def _large(seed: int, weights: bool = False) -> dict[str, Any]:
-    """Return a topic of 40 sentences, whose selections are too many to be tried; frequent words are frequent."""
+    """Return a topic of 40 sentences, too many for brute force, with word frequencies as in natural text."""
     rng = np.random.default_rng(seed)
     words = rng.integers(4, 30, 40)
     table = rng.normal(size=(150, 12))
@@ -92,7 +92,7 @@ def _large(seed: int, weights: bool = False) -> dict[str, Any]:
         "references": table[wanted],
         "reference_of": np.zeros(30, int),
     }
-    if weights:  # such as idf
+    if weights:  # such as inverse document frequencies
         rare = rng.uniform(0.5, 5, 150)
         arrays["sentence_weights"], arrays["reference_weights"] = rare[spoken], rare[wanted]
     sentences = [" ".join(["w"] * count) for count in words.tolist()]

@@ -1,4 +1,4 @@
-"""The searches of Akhmetov et al. 2022, to the text."""
+"""Test the searches of Akhmetov et al. 2022, implemented as the paper describes them."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ def topic(seed: int, sentences: int = 9) -> dict[str, Any]:
 
 
 def test_rows_by_hand() -> None:
-    """Row sums 3, 3, 2, 1: the first of the equal rows is stored; then only "e" and "f" are left."""
+    """Check that of the rows with sums 3, 3, 2, 1 the first is stored, and then the row that adds "e" and "f"."""
     given = {"id": "t", "documents": [["a b c", "b c d", "e x f", "d"]], "references": [["a b c d e f g"]]}
     problem = build(as_topic(given), setup_of(resolve({"measure": "f1", "strategy": "greedy-rows"}))).problem
     assert list(rows_in_order(problem)) == [0, 2, 1]
-    # F1 of the prefixes: 6/10, 10/13, 12/16.
+    # F1 after each stored row: 6/10, 10/13, 12/16
     result = optsum.solve(given, measure="f1", strategy="greedy-rows")
     assert result.selection == (0, 2)
     assert (result.numerator, result.denominator) == (10, 13)
@@ -47,7 +47,7 @@ def test_rows_by_hand() -> None:
 
 
 def test_rows_count_words_once_and_only_those_of_the_reference() -> None:
-    """The matrix is binary: "a a a" is worth one, and words beyond the reference nothing."""
+    """Check that the matrix is binary: "a a a" counts as one, and words outside the reference as nothing."""
     given = {"id": "t", "documents": [["a a a x y z", "a b"]], "references": [["a a a b"]]}
     problem = build(as_topic(given), setup_of(resolve({"measure": "f1", "strategy": "greedy-rows"}))).problem
     assert list(rows_in_order(problem)) == [1]
@@ -68,7 +68,7 @@ def test_never_above_the_optimum_and_the_same_for_a_seed(strategy: str, measure:
 
 
 def test_vns_starts_with_the_abstracts_size_and_keeps_it() -> None:
-    """Shaking replaces sentences, so their number never changes and none is repeated."""
+    """Check that shaking replaces sentences, so that their number stays the same and none is repeated."""
     for seed in range(10):
         given = topic(seed)
         found = optsum.solve(given, measure="f1", strategy="vns-paper", seed=seed)
@@ -83,17 +83,17 @@ def test_vns_stops_as_the_paper_says() -> None:
     last = max(point.evaluations for point in idle.trace)
     assert idle.evaluations == last + 5
     few = optsum.search(problem, "vns-paper", iterations=3)
-    assert few.evaluations == 4  # the initial solution, and three
+    assert few.evaluations == 4  # the initial solution, and three more
     limited = optsum.search(problem, "vns-paper", Limits(evaluations=2))
     assert limited.termination == "evaluation_limit"
 
 
 def test_genetic_counts_what_the_paper_breeds() -> None:
-    """12 sentences in candidates of 3 are 4, crossed to 6 offspring, of which 2 are kept: 1 offspring afterwards."""
+    """Check the evaluations: 12 sentences make 4 candidates of 3, crossed to 6 offspring; 2 are kept, crossed to 1."""
     given = topic(5, 12)
     given["references"] = [["a b", "c d", "e f"]]
     found = optsum.solve(given, measure="f1", strategy="genetic-paper")
-    # The last but one generation is a single candidate: nothing can be crossed after it.
+    # The last generation is a single candidate, which cannot be crossed.
     assert found.evaluations == 4 + 6 + 1 + 1
     more = optsum.solve(given, measure="f1", strategy="genetic-paper+greedy")
     assert more.evaluations > found.evaluations
@@ -102,7 +102,7 @@ def test_genetic_counts_what_the_paper_breeds() -> None:
 
 
 def test_candidates_without_a_sentence_are_bred_too() -> None:
-    """Greedy stores nothing where no sentence has a word of the reference."""
+    """Test this because greedy search stores nothing if no sentence has a word of the reference."""
     given = {"id": "t", "documents": [["a b", "c", "d e"]], "references": [["x", "y"]]}
     found = optsum.solve(given, measure="f1", strategy="genetic-paper+greedy")
     assert found.objective == 0.0
@@ -116,7 +116,7 @@ def test_a_limit_leaves_the_best_so_far() -> None:
 
 
 @pytest.mark.parametrize("strategy", ["genetic-paper", "genetic-paper+greedy"])
-def test_so_does_one_in_the_first_generation_and_ctrl_c(strategy: str) -> None:
+def test_a_limit_in_the_first_generation_and_ctrl_c_leave_the_best_so_far(strategy: str) -> None:
     problem = build(as_topic(topic(8, 40)), setup_of(resolve({"measure": "f1", "strategy": strategy}))).problem
     first = optsum.search(problem, strategy, Limits(evaluations=1))
     assert (first.termination, first.status) == ("evaluation_limit", "feasible")
@@ -129,7 +129,7 @@ def test_so_does_one_in_the_first_generation_and_ctrl_c(strategy: str) -> None:
     assert (stopped.termination, stopped.status) == ("interrupted", "feasible")
 
 
-def test_refusals() -> None:
+def test_impossible_options_are_refused() -> None:
     problem = build(as_topic(topic(1)), setup_of(resolve({"measure": "f1"}))).problem
     wrong: list[tuple[str, str, Any]] = [
         ("vns-paper", "kmax", 0),
@@ -158,7 +158,7 @@ def test_refusals() -> None:
 
 @pytest.mark.slow
 def test_on_real_topics(shared_data: Path) -> None:
-    """From greedy the others end above it, and all below the optimum."""
+    """Check that the searches that start from greedy end above it, and all below the optimum."""
     topics = list(optsum.read_topics(shared_data / "realsumm" / "topics.jsonl"))[:15]
     of = {
         strategy: [result.objective or 0.0 for result in optsum.solve_all(topics, strategy=strategy, measure="f1")]

@@ -1,3 +1,5 @@
+"""Test the baselines lead and random, and the repair that reaches a window of lengths."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -30,7 +32,7 @@ def test_a_lead_stops_at_the_first_that_does_not_fit(lengths: list[int], most: i
     assert search(lengths_only(lengths, max_length=most), "lead").selection == lead
 
 
-def test_a_lead_below_the_minimum_is_none() -> None:
+def test_a_lead_below_the_minimum_is_no_solution() -> None:
     result = search(lengths_only([3, 9, 3], max_length=6, min_length=5), "lead")
     assert (result.status, result.selection) == (Status.NO_SOLUTION, None)
 
@@ -51,12 +53,11 @@ def test_a_unit_comes_with_its_ancestors() -> None:
 
 
 class Apart(Problem):
-    """Neighbours exclude one another, and the last unit is needed; `hopeless`: something is always missing."""
+    """A problem in which neighbours exclude each other and the last unit is required; `hopeless` has no solution."""
 
     hopeless: bool = False
 
     def evaluate(self, selection: tuple[int, ...]) -> Evaluation:
-        """Count."""
         neighbours = sum(unit + 1 in selection for unit in selection)
         violation = neighbours + (self.size - 1 not in selection) + self.hopeless + self.excess(selection)
         return Evaluation(len(selection), violation, len(selection))
@@ -84,8 +85,8 @@ def test_random_extracts_are_full_and_differ() -> None:
         assert all(problem.lengths[unit] > left for unit in range(6) if unit not in selection)
 
 
-def test_every_order_is_as_likely() -> None:
-    """One of four equal sentences: a quarter each, within five standard deviations."""
+def test_every_order_is_equally_likely() -> None:
+    """Check that each of four equal sentences is drawn in a quarter of the runs, within five standard deviations."""
     problem = lengths_only([1] * 4, max_length=1)
     drawn = [search(problem, "random", seed=seed).selection for seed in range(2000)]
     for unit in range(4):
@@ -101,10 +102,10 @@ def test_random_finds_something_feasible_where_there_is_something(kind: str) -> 
         assert found == possible or (problem.instance.parents >= 0).any(), (kind, seed)
 
 
-# --- fitting into a window, which repair relies on ----------------------------------------------------------------
+# --- reaching a window of lengths, on which repair relies ---------------------------------------------------------
 
 
-def test_a_window_that_can_be_reached_is() -> None:
+def test_a_reachable_window_is_reached() -> None:
     rng = np.random.default_rng(0)
     answers = set()
     for _ in range(400):

@@ -1,3 +1,5 @@
+"""Test the genetic search."""
+
 from __future__ import annotations
 
 import random
@@ -24,14 +26,14 @@ def essence(result: Result) -> tuple[Any, ...]:
 
 
 @pytest.mark.parametrize("strategy", ["genetic", "genetic+greedy"])
-def test_the_contract(strategy: str) -> None:
+def test_the_search_keeps_the_contract_of_strategies(strategy: str) -> None:
     check_strategy(strategy, instances=1, population=6, no_improvement=4)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_on_tiny_instances_the_optimum_is_reached_and_never_passed(kind: str) -> None:
-    population, patience = (10, 3) if kind != "huge" else (16, 5)  # without kernels there is no local search
+    population, patience = (10, 3) if kind != "huge" else (16, 5)  # the huge kind has no kernels, hence no local search
     own = {"population": population, "no_improvement": patience}
     check_against_the_optimum(kind, lambda problem, seed: search(problem, "genetic", seed=seed, **own))
 
@@ -46,14 +48,14 @@ def hard() -> CoverageProblem:
     return CoverageProblem.of(random_coverage(np.random.default_rng(4), kind="f1", units=40))
 
 
-def test_the_module_random_belongs_to_everybody_else() -> None:
-    """DEAP draws from it: its state comes back, and what others do to it changes nothing."""
+def test_the_state_of_the_module_random_is_left_alone() -> None:
+    """Test this because DEAP uses `random`: its state is restored, and use by others does not change the search."""
     random.seed(12)
     state = random.getstate()
     first = search(hard(), "genetic", seed=1)
     assert random.getstate() == state
     random.seed(99)
-    # Somebody else draws in the middle of the search.
+    # The callback draws numbers in the middle of the search.
     second = search(hard(), "genetic", seed=1, on_progress=lambda _: random.random() > 2 or None)  # noqa: S311
     assert essence(first) == essence(second)
     assert first.statistics["generations"] > 0
@@ -97,7 +99,7 @@ def test_no_two_individuals_are_the_same_and_the_best_survive(monkeypatch: pytes
 
 
 def test_covers_with_many_alternatives_are_filled_sentence_by_sentence() -> None:
-    """Alternatives of two sentences each, too many for moves of their own; the last clauses need a unit that is few."""
+    """Test this with 40 alternatives of two sentences for each clause, too many for moves of their own."""
     dice = np.random.default_rng(3)
     for _ in range(3):
         sets = [[tuple(map(int, dice.choice(30, 2, replace=False))) for _ in range(40)] for _ in range(8)]
@@ -120,8 +122,8 @@ def test_a_random_cover_is_that_of_adding_one_unit_after_the_other() -> None:
         assert problem.repair(given, np.random.default_rng(seed)) == wanted
 
 
-def test_rows_are_what_the_kernel_made_of_them() -> None:
-    """What an individual is said to be worth is what its bits are worth."""
+def test_the_kernel_values_individuals_correctly() -> None:
+    """Check that the values that the kernel returns for individuals are those of their bits."""
     for kind in ("recall", "compressive", "cover", "joined", "window"):
         problem = CoverageProblem.of(random_coverage(np.random.default_rng(7), kind=kind, units=12))
         run = Run(problem, Limits(), np.random.default_rng(0))
@@ -145,8 +147,8 @@ def test_limits_and_patience() -> None:
     assert generations == sorted(set(generations))
 
 
-def test_many_short_generations() -> None:
-    """Slices get longer as long as they are quickly done, but not beyond what a kernel can count."""
+def test_many_short_generations_are_run() -> None:
+    """Test this because slices grow while they are done quickly, but not beyond the numbers of a kernel."""
     problem = CoverageProblem.of(random_coverage(np.random.default_rng(4), kind="f1", units=40))
     result = search(problem, "genetic", population=2, no_improvement=80, effort=0)
     assert result.statistics["generations"] >= 80

@@ -1,3 +1,5 @@
+"""Test greedy search: Algorithm 2 of Hirao et al. 2017, its guarantee, and covers."""
+
 from __future__ import annotations
 
 from fractions import Fraction
@@ -22,7 +24,7 @@ def greedy(instance: Coverage) -> Selection:
 
 
 def algorithm_2(problem: Problem, *, idle: bool = False) -> Selection:
-    """Hirao et al. 2017, Algorithm 2 as intended, word for word and without any shortcut; with what gains nothing."""
+    """Algorithm 2 of Hirao et al. 2017 as intended, without shortcuts; `idle` also takes units that gain nothing."""
     oracle: list[int] = []
     left = list(range(problem.size))
     length = 0
@@ -51,25 +53,25 @@ def test_units_that_gain_nothing_are_taken_if_they_are_wanted() -> None:
     for seed in range(200):
         problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind="recall", units=9))
         if problem.instance.constants[0] or problem.instance.mass.any():
-            continue  # worth something without a feature, which the paper has not
+            continue  # the paper does not have values without features
         wanted = algorithm_2(problem, idle=True)
         assert search(problem, Greedy(idle=True)).selection == wanted, seed
         seen += wanted != algorithm_2(problem)
     assert seen > 20
 
 
-def test_what_the_option_idle_refuses() -> None:
+def test_invalid_values_of_the_option_idle_are_refused() -> None:
     with pytest.raises(OptionError, match="idle is 1; give true or false"):
         Greedy(idle=1)  # type: ignore[arg-type]
     with pytest.raises(UnsupportedError, match="leave out the option idle"):
         solve({"id": "t", "cover": [[["a"]]]}, formulation="cover", strategy="greedy", strategy_options=["idle=true"])
 
 
-def test_by_hand() -> None:
-    """Gains a 2 1, b 3, c 2, d 2 in at most 5 words.
+def test_a_search_of_two_rounds_by_hand() -> None:
+    """Trace the rounds for gains a 2 1, b 3, c 2, d 2 and at most 5 words.
 
-    Round 1: {a, b} 5/3, {b} 3/2, {c, d} 4/3, {a} 2/2: unit 0. Round 2, 2 words left: unit 1 gains 0, unit 3 gains 1/2;
-    unit 2 would gain 4/3 but needs 3 words. So 0 and 3, worth 6 of 10; the optimum is 1 and 2, worth 7.
+    Round 1: {a, b} 5/3, {b} 3/2, {c, d} 4/3, {a} 2/2, so unit 0. Round 2, 2 words left: unit 1 gains 0, unit 3 gains
+    1/2, and unit 2 would gain 4/3 but needs 3 words. So 0 and 3, worth 6 of 10; the optimum is 1 and 2, worth 7.
     """
     instance = Coverage.of(
         [3, 2, 3, 2], [{0: 1, 1: 1}, {1: 1}, {2: 1, 3: 1}, {0: 1}], [[2, 1], [3], [2], [2]],
@@ -81,13 +83,13 @@ def test_by_hand() -> None:
 
 
 def test_a_rejected_sentence_uses_up_no_length() -> None:
-    """The densest sentence left does not fit; as printed, its words would count and the last be rejected too."""
+    """Test a densest sentence that does not fit; as printed, its words would count and the last be rejected too."""
     instance = Coverage.of([4, 5, 2], [{0: 1}, {1: 1}, {2: 1}], [[8], [9], [1]], constants=(0, 18), max_length=6)
     assert greedy(instance) == (0, 2)
 
 
-def test_the_single_sentence_matters() -> None:
-    """One word worth 2 keeps the sentence of 10 words worth 10 out."""
+def test_a_single_better_sentence_replaces_the_greedy_ones() -> None:
+    """Test a word worth 2 that leaves no room for a sentence of 10 words worth 10."""
     instance = Coverage.of([1, 10], [{0: 1}, {1: 1}], [[2], [10]], constants=(0, 12), max_length=10)
     result = search(CoverageProblem.of(instance), "greedy")
     assert (result.selection, result.objective_exact) == ((1,), "5/6")
@@ -97,20 +99,20 @@ def test_the_single_sentence_matters() -> None:
 def test_ties_go_to_the_lowest_unit() -> None:
     alike = Coverage.of([2] * 5, [{0: 1}] * 5, [[1] * 5], constants=(0, 5), max_length=6)
     assert greedy(alike) == (0, 1, 2)
-    # 2/4, 3/6 and 1/2 are the same density in floating point as well.
+    # The densities 2/4, 3/6 and 1/2 are equal in floating point as well.
     halves = Coverage.of([4, 6, 2], [{0: 1}, {1: 1}, {2: 1}], [[2], [3], [1]], constants=(0, 6), max_length=4)
     assert greedy(halves) == (0,)
 
 
-def test_what_gains_nothing_is_left_out_unless_a_minimum_asks() -> None:
+def test_units_without_gain_are_left_out_unless_a_minimum_needs_them() -> None:
     instance = Coverage.of([2, 2, 2], [{0: 1}, {0: 1}, {}], [[3]], constants=(0, 3), max_length=6)
     assert greedy(instance) == (0,)
     filled = Coverage.of([2, 2, 2], [{0: 1}, {0: 1}, {}], [[3]], constants=(0, 3), max_length=6, min_length=3)
     assert greedy(filled) == (0, 1)
 
 
-def test_what_costs_nothing_comes_first() -> None:
-    """Without that, the long sentence (density 9/3) would take the room before the blank one (gain 2)."""
+def test_units_without_length_come_first() -> None:
+    """Check this, since otherwise the long sentence (density 9/3) would take the place of the blank one (gain 2)."""
     instance = Coverage.of([3, 0, 3], [{0: 1}, {1: 1}, {2: 1}], [[9], [2], [9]], constants=(0, 20), max_length=3)
     assert greedy(instance) == (0, 1)
     order = Coverage.of([1, 0], [{0: 1, 1: 1}, {0: 1, 1: 1}], [[3], [3]], constants=(0, 6), max_length=1)
@@ -122,14 +124,14 @@ def test_the_kernel_is_algorithm_2() -> None:
     for seed in range(600):
         problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind="recall", units=9))
         if problem.instance.constants[0] or problem.instance.mass.any():
-            continue  # worth something without a feature, which the paper has not
+            continue  # the paper does not have values without features
         assert search(problem, "greedy").selection == algorithm_2(problem), seed
         compared += 1
     assert compared > 150
 
 
-def test_at_least_half_of_one_minus_one_over_e() -> None:
-    """Khuller et al. 1999: recall, n-grams within sentences, no minimum length, zero-length units or not."""
+def test_recall_is_at_least_half_of_one_minus_one_over_e_of_the_optimum() -> None:
+    """Test the guarantee of Khuller et al. 1999 for recall without minimum length, some units having length zero."""
     worst = Fraction(1)
     for seed in range(200):
         instance = random_coverage(np.random.default_rng(seed), kind="recall", units=6)
@@ -144,8 +146,8 @@ def test_at_least_half_of_one_minus_one_over_e() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_greedy_finds_is_feasible(kind: str) -> None:
-    """Limits that some selection keeps are kept: minima, parents, rows with negative coefficients, covers."""
+def test_the_selection_of_greedy_search_is_feasible(kind: str) -> None:
+    """Check this with minimum lengths, parents, rows with negative coefficients, and covers."""
     for seed in range(20):
         problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind))
         result, truth = search(problem, "greedy"), brute_force(problem)
@@ -162,12 +164,12 @@ def test_without_kernels_the_answer_is_the_same(kind: str, monkeypatch: pytest.M
     monkeypatch.setattr(Greedy, "_on_arrays", lambda *_: None)
     for problem, result in zip(problems, found, strict=True):
         other = search(problem, "greedy")
-        # One by one every candidate is seen, so what is reported may be better, never worse.
+        # All candidates are evaluated one by one, so the result may be better, but never worse.
         assert result.key is None or (other.key is not None and other.key >= result.key)
 
 
 def test_a_cover_is_bought_by_what_is_missing() -> None:
-    """Unit 2 brings 2 of 4 copies for 2, units 0 and 1 bring 1 for 1 each and 3 the last by a joint with 0."""
+    """Test unit 2 with 2 of 4 copies for 2 against units 0 and 1 with 1 for 1 each, and 3 with the last by a joint."""
     instance = Coverage.of(
         [1, 1, 2, 1],
         [{0: 1}, {1: 1}, {0: 1, 1: 1}, {}],
@@ -188,7 +190,7 @@ def test_moves_bring_parents_and_partners_along() -> None:
 
 
 def test_a_cover_by_a_metric_of_one_s_own() -> None:
-    """A problem to minimize without arrays: what is missing counts first, then the length."""
+    """Test a minimization problem without arrays: fewer missing words first, then less length."""
     from dataclasses import dataclass
 
     from optsum.coverage.instance import Sense
@@ -206,16 +208,16 @@ def test_a_cover_by_a_metric_of_one_s_own() -> None:
     assert search(problem, "exhaustive").objective == 3.0
 
 
-def test_what_breaks_limits_is_taken_only_where_nothing_else_gains() -> None:
+def test_infeasible_moves_are_taken_only_if_no_other_gains() -> None:
     class Conflicts(Problem):
-        """Worth 9, 5, 5, 1; the first goes with none of the others."""
+        """A problem with the values 9, 5, 5, 1, in which the first unit excludes all others."""
 
         def evaluate(self, selection: Selection) -> Evaluation:
             broken = len(selection) - 1 if 0 in selection else 0
             return Evaluation(sum((9, 5, 5, 1)[unit] for unit in selection), broken, 0.0)
 
     class Bundle(Problem):
-        """The second costs 1, and the first, which is worth 5, needs it."""
+        """A problem in which the second unit costs 1, and the first, worth 5, requires it."""
 
         def evaluate(self, selection: Selection) -> Evaluation:
             return Evaluation(sum((5, -1)[unit] for unit in selection), int(selection == (0,)), 0.0)
@@ -226,7 +228,7 @@ def test_what_breaks_limits_is_taken_only_where_nothing_else_gains() -> None:
 
 
 class Covering(Problem):
-    """Pairs of neighbours of which one must be chosen, at a cost, or at minus that where it is maximized."""
+    """A vertex cover of a path, at a cost that is minimized, or whose negative is maximized."""
 
     def evaluate(self, selection: Selection) -> Evaluation:
         missed = sum(unit not in selection and unit + 1 not in selection for unit in range(self.size - 1))
@@ -235,7 +237,7 @@ class Covering(Problem):
         return Evaluation(key, missed + self.excess(selection), key)
 
 
-def test_what_is_maximized_is_made_feasible_as_what_is_minimized_is() -> None:
+def test_maximization_is_made_feasible_like_minimization() -> None:
     for size in (2, 5, 9):
         least, most = (search(Covering(lengths=(1,) * size, sense=sense), "greedy") for sense in Sense)
         assert least.status is most.status is Status.FEASIBLE

@@ -1,3 +1,5 @@
+"""Test local search after greedy search."""
+
 from __future__ import annotations
 
 from fractions import Fraction
@@ -16,7 +18,7 @@ from optsum.system.clock import Limits, Termination
 from optsum.testing import KINDS, OwnMetric, brute_force, check_strategy, random_coverage
 
 
-def test_the_contract() -> None:
+def test_the_search_keeps_the_contract_of_strategies() -> None:
     check_strategy("greedy+ls", instances=1)
 
 
@@ -36,7 +38,7 @@ def test_never_worse_than_greedy_never_better_than_the_optimum(kind: str) -> Non
 
 
 def test_a_swap_by_hand() -> None:
-    """Greedy takes unit 0 (6 for 4 words) and then nothing fits; units 1 and 2 fill the 6 words, worth 7."""
+    """Test greedy taking unit 0 (6 for 4 words), after which nothing fits; units 1 and 2 fill 6 words, worth 7."""
     instance = Coverage.of([4, 3, 3], [{0: 1}, {1: 1}, {2: 1}], [[6], [3], [4]], constants=(0, 13), max_length=6)
     assert search(CoverageProblem.of(instance), "greedy").objective_exact == "6/13"
     result = search(CoverageProblem.of(instance), "greedy+ls")
@@ -44,7 +46,7 @@ def test_a_swap_by_hand() -> None:
 
 
 def test_two_for_two_by_hand() -> None:
-    """Only both units of length 5 exchanged together, for 4 and 6, use the ten words: 3 + 3 against 2.7 + 3.6."""
+    """Test an exchange of both units of length 5 for those of 4 and 6, which use ten words: 2.7 + 3.6 against 3 + 3."""
     instance = Coverage.of([5, 5, 4, 6], [{0: 1}, {1: 1}, {2: 1}, {3: 1}], [[30], [30], [27], [36]], constants=(0, 123),
                            max_length=10)  # fmt: skip
     result = search(CoverageProblem.of(instance), "greedy+ls")
@@ -52,7 +54,7 @@ def test_two_for_two_by_hand() -> None:
 
 
 def test_one_for_two_in_a_cover() -> None:
-    """Greedy buys 0 (three of six), 1, 2; units 3 and 4 have the six in two."""
+    """Test greedy covering with units 0 (four of six), 1 and 2, where units 3 and 4 cover all six."""
     instance = Coverage.of(
         [1] * 5,
         [{0: 1, 1: 1, 2: 1, 3: 1}, {4: 1}, {5: 1}, {0: 1, 1: 1, 4: 1}, {2: 1, 3: 1, 5: 1}],
@@ -70,8 +72,8 @@ def test_moves_can_be_limited() -> None:
 
 
 @pytest.mark.parametrize("strategy", ["greedy+ls", "vns", "genetic", "vns+greedy", "genetic+greedy"])
-def test_what_a_limit_cuts_short_is_not_lost(strategy: str) -> None:
-    """What a kernel had reached counts: each is far above nothing, and some have climbed above greedy."""
+def test_a_search_ended_by_a_limit_keeps_its_selection(strategy: str) -> None:
+    """Check that what a kernel reached is kept: far above nothing, and sometimes above greedy."""
     above = 0
     for seed in range(10):
         problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind="f1", units=60))

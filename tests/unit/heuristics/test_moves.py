@@ -1,4 +1,4 @@
-"""The kernels of local search against fresh evaluation."""
+"""Compare the kernels of local search with a fresh evaluation."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ FITTING = [kind for kind in KINDS if kind != "huge"]
 
 
 def drawn(kind: str, count: int = 40, units: int = 8) -> Iterator[tuple[int, CoverageProblem, Arrays, Any, list[int]]]:
-    """Yield seed, problem, arrays, moves, and a random closed selection as decisions."""
+    """Yield a seed, a problem, its arrays, its moves, and a random selection closed under parents as 0/1 decisions."""
     for seed in range(count):
         rng = np.random.default_rng(seed)
         problem = CoverageProblem.of(random_coverage(rng, kind=kind, units=units))
@@ -48,16 +48,16 @@ def drawn(kind: str, count: int = 40, units: int = 8) -> Iterator[tuple[int, Cov
 
 
 def worth(problem: CoverageProblem, decisions: list[int]) -> Worth:
-    """Return violation, value (larger is better) and length, afresh."""
+    """Return violation, value (larger is better) and length by a fresh evaluation."""
     selection = tuple(unit for unit, bit in enumerate(decisions) if bit)
     evaluation = problem.evaluate(selection)
     sign = 1 if problem.sense is Sense.MAXIMIZE else -1
     weights = 1 if problem.sense is Sense.MINIMIZE else sum(problem.instance.weights)
     key = Fraction(evaluation.key) * sign
     if problem.instance.combination.value == "sum":
-        key *= weights  # the kernels leave the division by the weights out
+        key *= weights  # the kernels do not divide by the weights
     if problem.instance.constant_denominator:
-        key *= int(problem.instance.constants[1])  # 1 in the arrays
+        key *= int(problem.instance.constants[1])  # the denominator is 1 in the arrays
     return evaluation.violation, key, problem.length(selection)
 
 
@@ -71,7 +71,7 @@ def better(one: Worth, other: Worth) -> bool:
 
 
 @pytest.mark.parametrize("kind", FITTING)
-def test_a_look_is_what_a_fresh_evaluation_says(kind: str) -> None:
+def test_the_value_of_a_move_is_that_of_a_fresh_evaluation(kind: str) -> None:
     for seed, problem, arrays, _, decisions in drawn(kind):
         state = empty_state(arrays)
         become(arrays, state, np.array(decisions, np.int64))
@@ -82,12 +82,12 @@ def test_a_look_is_what_a_fresh_evaluation_says(kind: str) -> None:
             orphans = sum(
                 int(bit and parent >= 0 and not flipped[parent])
                 for bit, parent in zip(flipped, arrays.parents.tolist(), strict=True)
-            )  # of which the kernels make none, and know nothing
+            )  # orphans, which moves never make and kernels do not count
             assert (violation + orphans, value, length) == worth(problem, flipped), (seed, unit)
         assert all((one == other).all() for one, other in zip(state, before, strict=True)), "a look changes nothing"
 
 
-def test_a_unit_that_an_occurrence_needs_and_that_vetoes_it() -> None:
+def test_a_unit_that_a_joint_both_needs_and_excludes() -> None:
     instance = Coverage.of(
         [1, 1], [{}, {}], [[1], [1]], constants=(0, 2), joints=(Joint(0, (0, 1), (1,)), Joint(1, (0, 1)))
     )
@@ -118,7 +118,7 @@ def test_the_best_moves_are_the_best(kind: str) -> None:
         )
         assert evaluations == len(after)
         ruled = bool(problem.instance.rows)
-        step = 10**9 if ruled else 0  # what a step towards keeping a row is worth
+        step = 10**9 if ruled else 0  # the gain of a step towards satisfying a row
         gains = {
             number: before[0] - each[0]
             if problem.sense is Sense.MINIMIZE
@@ -150,8 +150,8 @@ def test_the_best_moves_are_the_best(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", FITTING)
-def test_gains_are_kept_from_look_to_look(kind: str) -> None:
-    """One neighbourhood that goes through many selections says what a new one says of each."""
+def test_gains_stay_right_from_selection_to_selection(kind: str) -> None:
+    """Compare a neighbourhood that goes through many selections with a new one for each."""
     tables = 0
     for seed, problem, arrays, moves, _ in drawn(kind, 20, units=12):
         rng = np.random.default_rng(seed)
@@ -175,8 +175,8 @@ def test_gains_are_kept_from_look_to_look(kind: str) -> None:
     assert tables > 100 or kind != "recall"
 
 
-def test_seams_that_share_features_with_a_unit() -> None:
-    """Every unit between every two others: what is gained and lost at its two ends counts against the same levels."""
+def test_joints_across_sentences_that_share_features_with_a_unit() -> None:
+    """Test a unit between every two others: changes at the two ends count against the same levels."""
     for seed in range(60):
         rng = np.random.default_rng(seed)
         n, features = 6, 3
@@ -210,7 +210,7 @@ def test_seams_that_share_features_with_a_unit() -> None:
 
 @pytest.mark.parametrize("kind", FITTING)
 def test_a_descent_ends_where_no_move_and_no_swap_helps(kind: str) -> None:
-    """Without a minimum length, which a swap may have to miss on its way."""
+    """Test instances without a minimum length, which a swap may have to miss on its way."""
     for seed, problem, arrays, moves, decisions in drawn(kind):
         if problem.min_length:
             continue
@@ -262,7 +262,7 @@ def test_random_numbers_are_spread_evenly_and_always_the_same() -> None:
     counts = np.bincount(numbers, minlength=10)
     assert counts.min() > 900
     assert counts.max() < 1100
-    state, upper = 1, []  # the same generator in Python's integers
+    state, upper = 1, []  # the same generator in Python integers
     for _ in range(20):
         state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
         upper.append((state >> 33) % 10)
@@ -271,7 +271,7 @@ def test_random_numbers_are_spread_evenly_and_always_the_same() -> None:
 
 @pytest.mark.parametrize("kind", FITTING)
 def test_the_unit_that_is_dropped_by_force_costs_least(kind: str) -> None:
-    """Per length; of a cover, the one that uncovers least. Units that are barred stay."""
+    """Check the least cost per length, or for covers the fewest uncovered copies; barred units stay."""
     found = 0
     for seed, problem, arrays, moves, decisions in drawn(kind):
         state, draws = empty_state(arrays), np.ones(1, np.int64)
@@ -298,8 +298,8 @@ def test_the_unit_that_is_dropped_by_force_costs_least(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", FITTING)
-def test_a_step_of_a_walk(kind: str) -> None:
-    """What it leaves is a selection that fits, no unit that it dropped is back, and those that rest are not forced."""
+def test_a_step_of_the_search_drops_and_refills(kind: str) -> None:
+    """Check that a step leaves a feasible selection without the dropped units, and does not force resting units."""
     gone = 0
     for seed, problem, arrays, moves, decisions in drawn(kind, 20, units=12):
         descent, resting = start(arrays, np.array(decisions, np.int64), seed), np.zeros(problem.size, np.int64)

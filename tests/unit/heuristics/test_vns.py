@@ -1,3 +1,5 @@
+"""Test variable neighbourhood search."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass, field
@@ -25,14 +27,14 @@ def essence(result: Result) -> tuple[Any, ...]:
 
 
 @pytest.mark.parametrize("strategy", BOTH)
-def test_the_contract(strategy: str) -> None:
+def test_the_search_keeps_the_contract_of_strategies(strategy: str) -> None:
     check_strategy(strategy, instances=1, no_improvement=10)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_on_tiny_instances_the_optimum_is_reached_and_never_passed(kind: str) -> None:
-    """The huge kind has no kernels."""
+    """Include the kind "huge", which has no kernels."""
     check_against_the_optimum(kind, lambda problem, seed: search(problem, "vns", seed=seed, no_improvement=10))
 
 
@@ -45,8 +47,8 @@ def test_from_greedy_is_never_worse_than_greedy(kind: str) -> None:
     check_against_greedy(kind, 30, lambda problem, _: search(problem, "vns+greedy", no_improvement=20))
 
 
-def test_more_patience_only_goes_on() -> None:
-    """The same seed gives the same way, however long it is followed."""
+def test_more_patience_continues_the_same_search() -> None:
+    """Check that the same seed takes the same way, however long it is followed."""
     for seed in range(10):
         problem = larger(seed, "f1")
         short, long = (search(problem, "vns", seed=3, no_improvement=number) for number in (2, 60))
@@ -58,10 +60,10 @@ def test_more_patience_only_goes_on() -> None:
         ]
 
 
-def test_how_kernels_are_sliced_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_time_slices_of_kernels_do_not_change_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = larger(4, "joined")
     expected = essence(search(problem, "vns", seed=5, no_improvement=30))
-    for seconds in (0.0, 1e-5, 1.0):  # as short as can be, in between, as long as can be
+    for seconds in (0.0, 1e-5, 1.0):  # slices as short as possible, in between, as long as possible
         monkeypatch.setattr("optsum.system.clock._SLICE_S", seconds)
         assert essence(search(problem, "vns", seed=5, no_improvement=30)) == expected
 
@@ -69,8 +71,8 @@ def test_how_kernels_are_sliced_changes_nothing(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize(
     ("strategy", "options"), [("vns", {"no_improvement": 15}), ("greedy+ls", {"most_moves": 10**6})]
 )
-def test_a_local_optimum_is_one(strategy: str, options: dict[str, int]) -> None:
-    """No unit added or dropped, none exchanged, and no two exchanged for one, makes it better."""
+def test_a_stated_local_optimum_has_no_better_neighbour(strategy: str, options: dict[str, int]) -> None:
+    """Check that no addition, removal, exchange, or exchange of two units for one improves it."""
     told = 0
     for seed in range(14):
         rng = np.random.default_rng(seed)
@@ -80,7 +82,7 @@ def test_a_local_optimum_is_one(strategy: str, options: dict[str, int]) -> None:
         problem = CoverageProblem.of(instance)
         result = search(problem, strategy, seed=seed, **options)
         if not result.statistics.get("local_optimum"):
-            assert (strategy, result.gap) == ("vns", 0), seed  # otherwise it ends by itself
+            assert (strategy, result.gap) == ("vns", 0), seed  # otherwise the search ends by itself
             continue
         told += 1
         assert result.key is not None
@@ -99,7 +101,7 @@ def test_seeds_differ() -> None:
 
 
 def test_a_certified_optimum_ends_the_search() -> None:
-    """Every unit fits, so the bound is reached as soon as it is asked for."""
+    """Test units that all fit, so that the bound is reached at once."""
     problem = CoverageProblem.of(
         Coverage.of([1] * 9, [{unit: 1} for unit in range(9)], [[1]] * 9, constants=(0, 9), max_length=9)
     )
@@ -115,8 +117,8 @@ def test_an_evaluation_limit_is_kept_closely() -> None:
     assert 2000 <= result.evaluations < 2000 + 10 * problem.size**2
 
 
-def test_time_is_looked_at_often() -> None:
-    """A slice has some milliseconds; a machine under load may take many times that."""
+def test_a_short_time_limit_is_kept() -> None:
+    """Test this with ample time, because a slice of milliseconds may take many times that on a machine under load."""
     result = search(larger(6, "f1"), "vns", Limits(time_s=0.1), no_improvement=10**9)
     assert result.termination is Termination.TIME_LIMIT
     assert result.seconds < 1.5
@@ -133,7 +135,7 @@ def test_a_target_ends_the_search() -> None:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Pairs(Problem):
-    """A user's own metric: only certain pairs are worth something; it notes what it is asked."""
+    """A user-defined problem in which only certain pairs have a value; it records the selections it evaluates."""
 
     asked: list[Selection] = field(default_factory=list)
 
@@ -160,7 +162,7 @@ def test_without_kernels_nothing_is_asked_twice() -> None:
     result = search(problem, "vns")
     seen = problem.asked
     assert len(set(seen)) > 50
-    # But for the empty selection and the start; repair asks for itself.
+    # except the empty selection and the start; repair evaluates for itself
     assert result.evaluations <= len(set(seen)) + 2
 
 
@@ -172,7 +174,7 @@ def test_a_window_is_kept_on_plain_problems() -> None:
 
 @pytest.mark.parametrize("strategy", [*BOTH, "genetic", "genetic+greedy"])
 def test_a_cover_that_limits_rule_out_ends(strategy: str) -> None:
-    """What a clause lacks would break a row, or the length: it must not be added and dropped for ever."""
+    """Test clauses whose alternatives break a row or the length, which could be added and dropped forever."""
     ended = 0
     for seed in range(40):
         instance = random_coverage(np.random.default_rng(seed), kind="sided")

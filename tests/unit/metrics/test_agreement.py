@@ -1,4 +1,4 @@
-"""The reference that people agree on is chosen by what is maximized."""
+"""Check that the reference that others agree with best is chosen by the metric and measure of the search."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from optsum.metrics.rouge import agreed_reference
 
 
 def scores(model: str, summary: str, size: int) -> dict[str, Fraction]:
-    """Return recall, precision and F1 of n-grams of one size, from the definition."""
+    """Return recall, precision and F1 of n-grams of one size, by definition."""
     one, other = (Counter(zip(*(text.split()[k:] for k in range(size)), strict=False)) for text in (model, summary))
     hits = sum((one & other).values())
     recall, precision = Fraction(hits, one.total() or 1), Fraction(hits, other.total() or 1)
@@ -23,7 +23,7 @@ def scores(model: str, summary: str, size: int) -> dict[str, Fraction]:
     return {"recall": recall, "precision": precision, "f1": 2 * recall * precision / total if total else Fraction(0)}
 
 
-def test_by_sums_means_and_measures() -> None:
+def test_the_agreed_reference_for_sums_means_and_measures() -> None:
     rng, differing = np.random.default_rng(0), 0
     for _ in range(150):
         references = [" ".join(rng.choice(list("abcde"), size=rng.integers(3, 12))) for _ in range(4)]
@@ -58,7 +58,7 @@ def test_solving_takes_that_reference(metric: str) -> None:
 
 
 def test_agreement_counts_skip_bigrams_as_the_search_does() -> None:
-    """ROUGE-1.5.5 leaves out the last unigram of its SU; the objective, and so the choice, does not."""
+    """Test this because ROUGE-1.5.5 leaves out the last unigram of rouge-su, while the search counts it."""
     rng, differing = np.random.default_rng(2), 0
     for _ in range(40):
         references = [[" ".join(rng.choice(list("abcde"), size=rng.integers(1, 5)))] for _ in range(3)]

@@ -1,4 +1,4 @@
-"""ROUGE-L's union of subsequences, against the table it stands for."""
+"""Compare the union of longest common subsequences of ROUGE-L with a textbook implementation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TEXT = st.lists(SENTENCE, max_size=4)
 
 
 def positions_by_table(reference: list[str], summary: list[str]) -> list[int]:
-    """The textbook table and the way back: diagonal on a match, else up (reference) on a tie."""
+    """Return the positions by the textbook table, going back diagonally on a match, else up (reference) on a tie."""
     rows, columns = len(reference), len(summary)
     length = [[0] * (columns + 1) for _ in range(rows + 1)]
     for i in range(1, rows + 1):
@@ -54,7 +54,7 @@ def hits_by_table(reference: list[list[str]], summary: list[list[str]]) -> int:
 
 
 def lcs_positions(reference: list[str], summary: list[str]) -> list[int]:
-    """Return the positions in `reference` of the common subsequence that ROUGE-1.5.5 takes, ascending."""
+    """Return, in ascending order, the positions in `reference` of the common subsequence that ROUGE-1.5.5 takes."""
     return _trace(reference, _positions(summary), len(summary))[::-1]
 
 
@@ -75,12 +75,12 @@ def test_hits_equal_the_table(reference: list[list[str]], summary: list[list[str
 
 
 def test_the_tie_drops_the_reference_token() -> None:
-    # Both "a" and "b" are longest; from the ends, dropping the reference's "b" costs nothing.
+    # "a" and "b" are both longest; going back from the ends, the "b" of the reference is dropped.
     assert lcs_positions(["a", "b"], ["b", "a"]) == [0]
 
 
 def test_example_of_the_rouge_paper() -> None:
-    # Lin (2004), section 3.2: one reference of five words, two candidate sentences, union w1 w2 w3 w5.
+    # Lin (2004), section 3.2: a reference of five words, two candidate sentences, and the union w1 w2 w3 w5.
     reference = [["w1", "w2", "w3", "w4", "w5"]]
     summary = [["w1", "w2", "w6", "w7", "w8"], ["w1", "w3", "w8", "w9", "w5"]]
     assert union_lcs_hits(reference, summary) == 4

@@ -1,4 +1,4 @@
-"""Subsequences of tokens that are numbers, as those of tokens that are text; the kernel as plain Python."""
+"""Compare the kernel of ROUGE-L on numbered tokens, interpreted, with the subsequences of text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DIFFERENT = 9
 
 
 def hits_of(references: list[list[list[int]]], summary: list[list[int]]) -> list[int]:
-    """What the kernel finds, of texts laid out one after the other."""
+    """Return the hits that the kernel finds for each reference."""
     texts = [*references, summary]
     sentences = [sentence for text in texts for sentence in text]
     ids = np.array([token for sentence in sentences for token in sentence], np.int64)
@@ -43,7 +43,7 @@ def test_hits_are_those_of_text(longest: int, tokens: int) -> None:
 
 @pytest.mark.parametrize("width", [63, 64, 65, 127, 128, 129])
 def test_sentences_that_fill_words_of_64_bits(width: int) -> None:
-    """The last tokens alone, the first alone, and all of them."""
+    """Test the last tokens alone, the first alone, and all of them."""
     rng = np.random.default_rng(width)
     summary = [rng.integers(0, DIFFERENT, width).tolist()]
     parts = [summary[0][-3:], summary[0][:3], summary[0], summary[0][::-1], []]

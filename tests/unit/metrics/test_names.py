@@ -1,4 +1,4 @@
-"""Names of metrics."""
+"""Test the names of metrics: parsing, printing, unknown names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""n-grams, skip-bigrams, counts."""
+"""Test n-grams, skip-bigrams and their counts."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_unigrams_and_pairs_never_mix(tokens: list[str], skip: int) -> None:
     assert pairs == Counter(skip_bigrams(tokens, skip))
 
 
-def test_what_has_no_counts_is_refused() -> None:
+def test_metrics_without_counts_are_refused() -> None:
     with pytest.raises(UnsupportedError, match="rouge-l does not count n-grams"):
         count(["a"], "rouge-l")
     with pytest.raises(UnsupportedError, match="components"):

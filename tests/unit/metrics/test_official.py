@@ -1,4 +1,4 @@
-"""Scores from numbered tokens, against the plain scorer."""
+"""Compare official scores from numbered tokens with the plain scorer."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_a_metric_that_derives_from_one_is_asked_for_its_keys() -> None:
         assert official_scores(found, [0, 1], [0], [metric]) is None
 
 
-def test_kernels_are_told_what_built_in_metrics_count() -> None:
+def test_kernels_get_the_sizes_that_built_in_metrics_count() -> None:
     coded = {name: parse_metric(name).coded for name in ("rouge-3", "rouge-su4", "rouge-l", "rouge-1+rouge-2")}
     assert coded == {
         "rouge-3": (NGRAMS, 3),
@@ -95,5 +95,5 @@ def test_kernels_are_told_what_built_in_metrics_count() -> None:
     }
 
 
-def test_no_metric_no_score() -> None:
+def test_without_metrics_there_are_no_scores() -> None:
     assert official_scores(interned(Analyzer(), ["a b", "a"]), [0, 1], [0], []) == {}

@@ -1,4 +1,4 @@
-"""Scores that others computed and published must come out to the last digit they print."""
+"""Check that scores published by others are reproduced to the last digit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from optsum.text import analyzer as text_module
 from optsum.text.analyzer import Analyzer
 from optsum.text.analyzer import _step_4_nltk as published_step_4
 
-# The original script's option sets.
+# The option sets of the original script.
 OPTIONS = {
     "plain": (Analyzer(), None),
     "stem": (Analyzer(stem=True), None),
@@ -31,12 +31,12 @@ def rows(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def printed(value: float) -> float:
-    """A number as the original script prints it."""
+    """Return a number as the original script prints it."""
     return float(f"{value:.5f}")
 
 
 @pytest.mark.parametrize("options", OPTIONS)
-def test_original_script(shared_data: Path, options: str) -> None:
+def test_scores_of_the_original_script_are_reproduced(shared_data: Path, options: str) -> None:
     golden = [row for row in rows(shared_data / "rouge155" / "golden.jsonl") if row["options"] == options]
     assert len(golden) == 68
     topics = {
@@ -57,15 +57,15 @@ def test_original_script(shared_data: Path, options: str) -> None:
         for name, (recall, precision, f1) in row["scores"].items():
             score = scores[name.lower()]
             assert (printed(score.recall), printed(score.precision)) == (recall, precision)
-            # The script computes F from the rounded two: twice their rounding, and that of F, apart from
-            # ours.
+            # The script computes F from rounded recall and precision, so F may differ from ours by twice their
+            # rounding and its own.
             from_rounded = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
             assert printed(from_rounded) == f1
             assert score.f1 == pytest.approx(f1, abs=1.5e-5)
 
 
 class Realsumm:
-    """The systems of the set, scored against the reference their stored scores were computed with."""
+    """The systems of REALSumm, scored against the reference that their stored scores were computed with."""
 
     def __init__(self, folder: Path) -> None:
         self.references = {row["topic_id"]: row["references"] for row in rows(folder / "rouge_references.jsonl")}
@@ -94,7 +94,7 @@ def realsumm(shared_data: Path) -> Realsumm:
     return Realsumm(shared_data / "realsumm")
 
 
-def test_realsumm(realsumm: Realsumm) -> None:
+def test_scores_of_realsumm_are_reproduced(realsumm: Realsumm) -> None:
     assert len(realsumm.systems) == 1200
     assert realsumm.exceptions() == {
         "rouge-1": {},
@@ -104,7 +104,7 @@ def test_realsumm(realsumm: Realsumm) -> None:
 
 
 def test_realsumm_exceptions_were_scored_against_another_reference(realsumm: Realsumm) -> None:
-    """The two ROUGE-L scores that differ belong to another system's tokenization of the reference."""
+    """Check that the two deviating ROUGE-L scores used another system's tokenization of the reference."""
     checked = 0
     for row in realsumm.systems:
         if row["topic_id"] in {"realsumm:003", "realsumm:033"} and row["system"] == "banditsumm_out":
@@ -117,7 +117,7 @@ def test_realsumm_exceptions_were_scored_against_another_reference(realsumm: Rea
 def test_realsumm_needs_the_step_four_of_the_original_script(
     realsumm: Realsumm, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With the published Porter algorithm 17 scores of one topic come out wrong ("executioner")."""
+    """Check that with the published Porter algorithm 17 scores of one topic differ ("executioner")."""
     monkeypatch.setattr(text_module, "_step_4", published_step_4)
     text_module._word_table.cache_clear()
     try:
@@ -129,10 +129,10 @@ def test_realsumm_needs_the_step_four_of_the_original_script(
     assert exceptions["rouge-l"] == {"realsumm:003": 1, "realsumm:033": 1, "realsumm:036": 3}
 
 
-def test_scitldr(shared_data: Path) -> None:
-    """Every published sentence score, and the rule that makes the label: the first best sentence."""
+def test_scores_of_scitldr_are_reproduced(shared_data: Path) -> None:
+    """Check every published sentence score, and that the label is the first best sentence."""
     topics = scores = labels = 0
-    epsilon = 1e-8  # in the denominator of the published F; in one topic it decides between equal sentences
+    epsilon = 1e-8  # the epsilon in the published F, which breaks a tie in one topic
     for topic in rows(shared_data / "scitldr" / "topics.jsonl"):
         meta = topic["meta"]
         ours = []

@@ -1,4 +1,4 @@
-"""The scorer's options and invariants."""
+"""Test the options and invariants of the scorer `rouge`."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_the_first_of_equal_references_is_best() -> None:
 
 
 def test_cut_after_so_many_words() -> None:
-    # Six blank-separated words, more tokens; the references are cut as well.
+    # The three words have four tokens; references are cut as well.
     score = rouge(["co-op one", "two three"], [["co-op one two three four"]], "rouge-1", max_words=3)
     assert (score.hits, score.reference_total, score.summary_total) == (4, 4, 4)
 
@@ -146,7 +146,7 @@ def test_a_reference_scores_1_against_itself(text: list[str], stem: bool) -> Non
 
 @given(SENTENCES, REFERENCES)
 def test_pooled_recall_is_the_published_formula(summary: list[str], references: list[list[str]]) -> None:
-    """Lin (2004), equation 1, for bigrams, spelled out."""
+    """Compare with equation 1 of Lin (2004) for bigrams."""
 
     def bigrams(text: list[str]) -> Counter[str]:
         words = " ".join(text).split()

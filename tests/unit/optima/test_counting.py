@@ -1,4 +1,4 @@
-"""The number of feasible extracts."""
+"""Compare counts and estimates of the number of feasible extracts with enumeration."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from optsum.problem.problem import CoverageProblem
 from optsum.testing import brute_force, random_coverage
 
 
-def test_equals_enumeration() -> None:
+def test_counts_equal_enumeration() -> None:
     for seed in range(200):
         instance = random_coverage(np.random.default_rng(seed), kind="window" if seed % 3 else "recall")
         sets = brute_force(CoverageProblem.of(instance)).feasible - (instance.min_length == 0)
@@ -34,12 +34,12 @@ def test_equals_enumeration() -> None:
         ([1, 2], 5, 4, 0),
     ],
 )
-def test_cases(lengths: list[int], low: int, high: int, count: int) -> None:
+def test_counts_of_known_cases(lengths: list[int], low: int, high: int, count: int) -> None:
     assert count_feasible(lengths, low, high) == count
 
 
 @given(st.lists(st.integers(0, 12), max_size=14), st.integers(0, 40), st.floats(0, 5000))
-def test_what_is_said_to_be_enough_is(lengths: list[int], most: int, enough: float) -> None:
+def test_an_infinite_estimate_exceeds_the_limit(lengths: list[int], most: int, enough: float) -> None:
     found, exact = estimate_feasible(lengths, 0, most, enough), count_feasible(lengths, 0, most)
     assert found == exact or (found == inf and exact > enough)
 
@@ -47,31 +47,31 @@ def test_what_is_said_to_be_enough_is(lengths: list[int], most: int, enough: flo
 def test_hundreds_of_units_are_not_counted() -> None:
     lengths = [5 + number % 30 for number in range(300)]
     assert estimate_feasible(lengths, 0, 100, 1e6) == inf
-    assert estimate_feasible([1] * 40, 0, 100, 1e6) == inf  # all of them together
+    assert estimate_feasible([1] * 40, 0, 100, 1e6) == inf  # all units together
     assert estimate_feasible([60] * 300, 0, 100, 1e6) == 300
-    assert estimate_feasible([1] * 12, 0, 100, 2**12) == 2**12 - 1  # one fewer than enough
+    assert estimate_feasible([1] * 12, 0, 100, 2**12) == 2**12 - 1  # one below the limit
 
 
 @given(st.lists(st.integers(0, 12), min_size=1, max_size=10), st.integers(0, 30), st.integers(0, 40))
-def test_by_a_table_of_lengths(lengths: list[int], least: int, most: int) -> None:
+def test_a_table_of_lengths_counts_exactly(lengths: list[int], least: int, most: int) -> None:
     exact = count_feasible(lengths, least, most)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(counting, "_CHEAP", 0)
         assert estimate_feasible(lengths, least, most) == exact
 
 
-def test_by_rounded_lengths(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rounded_lengths_estimate_closely(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(2)
     monkeypatch.setattr(counting, "_CHEAP", 0)
     for least in (0, 3000):
         lengths = rng.integers(200, 900, 30).tolist()
         exact = count_feasible(lengths, least, 6000)
-        monkeypatch.setattr(counting, "_LARGEST_TABLE", 30 * 1500)  # four of a length are one
+        monkeypatch.setattr(counting, "_LARGEST_TABLE", 30 * 1500)  # four lengths share a cell
         assert estimate_feasible(lengths, least, 6000) == pytest.approx(exact, rel=0.02)
 
 
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=7), st.integers(0, 25), st.integers(0, 25))
-def test_what_can_be_reached(lengths: list[int], least: int, most: int) -> None:
+def test_reachable_lengths_are_those_of_enumeration(lengths: list[int], least: int, most: int) -> None:
     exactly = reachable(lengths, least, most)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(counting, "_MOST_BITS", 0)
@@ -87,7 +87,7 @@ def test_what_can_be_reached(lengths: list[int], least: int, most: int) -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(-1, 5)), max_size=7), st.integers(0, 20), st.integers(0, 20))
-def test_forests(units: list[tuple[int, int]], least: int, most: int) -> None:
+def test_counts_of_forests_equal_enumeration(units: list[tuple[int, int]], least: int, most: int) -> None:
     lengths = [length for length, _ in units]
     parents = [parent if parent < unit else -1 for unit, (_, parent) in enumerate(units)]
     by_hand = sum(

@@ -1,4 +1,4 @@
-"""Decision diagrams: what a family holds, and what of an array of nodes is kept."""
+"""Test decision diagrams: the sets of a family, the kept nodes, unions, memory."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_a_family_holds_its_sets_and_no_other(family: set[frozenset[int]]) -> No
     assert not diagram.holds([7])
 
 
-def test_the_two_ends() -> None:
+def test_the_empty_family_and_the_empty_set() -> None:
     nothing, empty = Diagram.of_sets([]), Diagram.of_sets([()])
     assert (nothing.nodes.tolist(), nothing.root, nothing.count) == (ENDS, EMPTY_FAMILY, 0)
     assert (empty.nodes.tolist(), empty.root, list(empty)) == (ENDS, EMPTY_SET, [()])
@@ -81,7 +81,7 @@ def test_equal_parts_are_shared() -> None:
 
 @pytest.mark.parametrize("marked", [0, 150])
 def test_tables_of_sizes_are_freed(marked: int) -> None:
-    """All of them together, or with a column for each unit that is not marked, would take many times as much."""
+    """Check that tables are freed: all at once, or with columns for unmarked units, would take many times as much."""
     units = 150
     diagram = Diagram(np.array([*ENDS, *([x, x + 1, x + 1] for x in range(units))], np.int32), units + 1)
     assert diagram.count == 2**units
@@ -101,11 +101,11 @@ def test_the_ends_of_a_union_are_those_of_every_diagram() -> None:
 
 
 @pytest.mark.parametrize(("most", "enough"), [(6, False), (7, True)])
-def test_what_is_remembered_counts_as_nodes(most: int, enough: bool) -> None:
+def test_cached_answers_count_as_nodes(most: int, enough: bool) -> None:
     ordered = Ordered(most)
     one, other = (ordered.node(unit, EMPTY_FAMILY, EMPTY_SET) for unit in (1, 2))
     assert ordered.union(one, other) == 4
-    assert ordered.union(other, one) == 4  # so there are five nodes, and one answer
+    assert ordered.union(other, one) == 4  # five nodes and one cached answer
     if enough:
         assert ordered.node(3, EMPTY_FAMILY, EMPTY_SET) == 5
     else:

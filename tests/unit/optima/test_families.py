@@ -1,4 +1,4 @@
-"""What is said of families: sets that could lose a unit, sets that differ much, what sets are worth; by definition."""
+"""Test statistics of families of sets by definition: superfluous units, diverse sets, values, samples."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ families = st.sets(st.frozensets(st.integers(0, 6), max_size=6), min_size=1, max
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_could_be_left_out_and_what_sets_are_worth(kind: str) -> None:
+def test_superfluous_units_and_values_of_sets(kind: str) -> None:
     for seed in range(6):
         problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind, units=5))
         values = {each: problem.evaluate(each) for each in selections(problem.size)}

@@ -1,4 +1,4 @@
-"""Which selections could do without a unit: by kernels, and by trying."""
+"""Test which selections stay as good without a unit, by kernels and by brute force."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_selection_is_irredundant_if_no_unit_can_go(kind: str) -> None:
     assert some > 5
 
 
-def test_what_a_row_asks_for_cannot_be_left_out() -> None:
+def test_a_unit_that_a_row_requires_is_not_superfluous() -> None:
     instance = Coverage.of([1] * 3, [{0: 1}, {0: 1}, {1: 1}], [[1], [1]], max_length=3)
     both = instance.with_rows((Row((0, 1), (1, 1), 2, None, "both"),))
     assert is_irredundant(instance, [(0, 1), (0, 1, 2), (0, 2)]).tolist() == [False, False, True]

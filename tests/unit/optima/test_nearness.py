@@ -1,4 +1,4 @@
-"""What counts as near the best: what is refused, what is said, and the threshold, by hand."""
+"""Test the options for near-optimal selections: refusals, description, and thresholds by hand."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ MOST, LEAST = Sense.MAXIMIZE, Sense.MINIMIZE
         ({"best": 2}, "best 2 values"),
     ],
 )
-def test_it_says_what_was_asked(given: dict[str, Any], said: str) -> None:
+def test_the_description_has_the_given_options(given: dict[str, Any], said: str) -> None:
     assert str(Nearness.given(**given)) == said
 
 
-def test_nothing_asked_is_nothing() -> None:
+def test_no_option_is_no_threshold() -> None:
     assert Nearness.given() is None
 
 
@@ -60,7 +60,7 @@ def test_nothing_asked_is_nothing() -> None:
         ({"best": 0}, "is 0; it must be 1 or more"),
     ],
 )
-def test_what_says_nothing_is_refused(given: dict[str, Any], message: str) -> None:
+def test_meaningless_thresholds_are_refused(given: dict[str, Any], message: str) -> None:
     with pytest.raises(OptionError, match=message):
         Nearness.given(**given)
     with pytest.raises(OptionError, match="need one threshold"):
@@ -83,14 +83,14 @@ def test_what_says_nothing_is_refused(given: dict[str, Any], message: str) -> No
         ({"at_least": 40}, 30, LEAST, 1, Fraction(40)),
     ],
 )
-def test_thresholds(given: dict[str, Any], best: Any, sense: Sense, power: int, threshold: Fraction) -> None:
+def test_thresholds_by_hand(given: dict[str, Any], best: Any, sense: Sense, power: int, threshold: Fraction) -> None:
     nearness = Nearness.given(**given)
     assert nearness is not None
     assert nearness.least(best, sense, step=Fraction(1, 8), power=power) == threshold
 
 
-def test_below_zero_a_power_turns_nothing_around() -> None:
-    """The square of -1/2 is no threshold: every value is at least that."""
+def test_a_negative_threshold_under_a_power_is_zero() -> None:
+    """Check this because every value is at least the square of -1/2."""
     assert Nearness(at_least=Fraction(-1, 2)).least(1, MOST, step=None, power=2) == 0
     assert Nearness(at_least=Fraction(-1, 2)).least(1, MOST, step=None, power=1) == Fraction(-1, 2)
 

@@ -1,4 +1,4 @@
-"""The object that holds all optima."""
+"""Test `Optima`, which holds all optima of a problem and computes statistics of them."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_minimal_sets_contain_no_other(family: set[frozenset[int]]) -> None:
 
 
 def test_minimal_optima_of_the_engine() -> None:
-    # The diagram of the engine decides units in orders of its own.
+    # The engine's diagram decides units in an order of its own.
     rng = random.Random(8)  # noqa: S311
     rows = [{rng.randrange(12): 1 for _ in range(rng.randint(0, 3))} for _ in range(14)]
     instance = Coverage.of([rng.randint(1, 4) for _ in rows], rows, [[1, 1]] * 12, constants=(0, 24), max_length=20)
@@ -95,7 +95,7 @@ def test_samples_are_uniform_and_repeatable() -> None:
 
 
 def huge() -> Optima:
-    """2^80 sets: one unit, and any of 80 that add nothing."""
+    """Return 2^80 sets: one unit with any of 80 that add nothing."""
     instance = Coverage.of([1] * 81, [{0: 1}, *[{}] * 80], [[1]], constants=(0, 1), max_length=81)
     return solve_recall(instance, every=True)
 
@@ -126,7 +126,7 @@ def test_saving_and_loading(tmp_path: Path) -> None:
         ]
 
 
-def test_a_strange_file_is_named(tmp_path: Path) -> None:
+def test_a_file_of_another_kind_is_named_in_the_error(tmp_path: Path) -> None:
     strange = tmp_path / "strange.npz"
     strange.write_text("no archive")
     with pytest.raises(InputError, match=r"strange\.npz does not hold optima"):
@@ -145,7 +145,7 @@ def test_no_optimum_at_all() -> None:
 
 
 def test_memory_stays_bounded() -> None:
-    # All pairs of 20 units: one order needs few nodes, but not as few as this.
+    # All pairs of 20 units need few nodes in any order, but more than are allowed.
     diagram = Optima.of_sets([tuple(p) for p in combinations(range(20), 2)], 1).diagram
     with pytest.raises(UnsupportedError, match="use sampled_jaccard"):
         minimal_sets(diagram, max_nodes=10)

@@ -1,4 +1,4 @@
-"""How similar optima are: all pairs by two ways, estimates, and bounds of memory and time."""
+"""Test the similarity of pairs of optima: exact in two ways, by estimates, and within memory and time."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ families = st.sets(st.frozensets(st.integers(0, 8), max_size=6), min_size=1, max
 
 
 def scattered(units: int, sets: int, seed: int = 1) -> Diagram:
-    """A family without any structure, so that almost every pair of nodes is met."""
+    """Return a family of random sets, so that almost every pair of nodes is visited."""
     rng = random.Random(seed)  # noqa: S311
     return Diagram.of_sets([tuple(sorted(rng.sample(range(units), units // 4))) for _ in range(sets)])
 
@@ -32,11 +32,11 @@ def test_pairs_are_counted_as_one_counts_them(family: set[frozenset[int]]) -> No
     diagram = Diagram.of_sets([tuple(chosen) for chosen in family])
     by_hand = Counter((len(a & b), len(a | b)) for a in family for b in family)
     assert overlaps(diagram) == by_hand
-    assert overlaps(diagram, listed=0) == by_hand  # by the diagram
+    assert overlaps(diagram, listed=0) == by_hand  # by the diagram instead of a list
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_both_ways_agree_where_sets_are_many(seed: int) -> None:
+def test_both_ways_agree_on_many_sets(seed: int) -> None:
     diagram = scattered(30, 150, seed)
     found = overlaps(diagram)
     assert sum(found.values()) == diagram.count**2
@@ -77,7 +77,7 @@ def test_a_single_pair_has_no_standard_error() -> None:
 
 @pytest.mark.parametrize("listed", [0, 10_000])
 def test_memory_is_bounded(listed: int) -> None:
-    """Without a bound the tables of these pairs of nodes take more than 200 MB."""
+    """Test a family whose tables of node pairs would take more than 200 MB."""
     diagram = scattered(40, 1_000)
     most = 2**23
     tracemalloc.start()
@@ -99,7 +99,7 @@ def test_one_order_of_the_units_is_bounded_too() -> None:
         overlaps(diagram, max_bytes=1_000, listed=0)
 
 
-def test_what_is_listed_takes_no_tables() -> None:
+def test_listed_sets_need_no_tables() -> None:
     diagram = scattered(40, 100)
     assert overlaps(diagram, max_bytes=0, listed=diagram.count) == overlaps(diagram)
     with pytest.raises(UnsupportedError, match="use sampled_jaccard"):
@@ -108,7 +108,7 @@ def test_what_is_listed_takes_no_tables() -> None:
 
 @pytest.mark.parametrize("number", [2**31, 2**40])
 def test_pairs_beyond_64_bits_are_counted(number: int) -> None:
-    """All sets of so many units that the pairs number 2^62 or more: each unit is in both, in one of two, or in none."""
+    """Test all sets of units with 2^62 or more pairs: each unit is in both sets, in one of two, or in none."""
     units = number.bit_length() - 1
     diagram = Diagram(np.array([[-1, 0, 0], [-1, 1, 1], *([units - x, x + 1, x + 1] for x in range(units))]), units + 1)
     assert diagram.count == number

@@ -1,4 +1,4 @@
-"""Each option, set to another value, changes what is resolved or what is found, or says only who does the work."""
+"""Check that each option, set to another value, changes the resolved setup or the result, or only who does the work."""
 
 from __future__ import annotations
 
@@ -101,42 +101,42 @@ class Own(optsum.Formulation):
     first: int = 1
 
     def build(self, topic: optsum.Topic, spec: optsum.Spec) -> optsum.Task:
-        """Fail, for nothing is built here."""
+        """Fail, because nothing is built in this test."""
         raise AssertionError(topic.id, spec)
 
 
 def halves(text: str) -> list[str]:
-    """Cut a text in two."""
+    """Split a text in two."""
     return [text[: len(text) // 2], text[len(text) // 2 :]]
 
 
 def resolved(options: dict[str, Any]) -> Any:
-    """Return all that options are resolved into, but for themselves and their hash."""
+    """Return all that options are resolved into, without the options and their hash."""
     setup = setup_of(resolve(options))
     parts = (setup.formulation, setup.spec, setup.spec_of_tokens, setup.strategy, setup.limits, setup.scores)
     return parts, reading_of(setup.options), setup.blank.seed
 
 
 def reading_of(options: Options | ScoreOptions) -> Any:
-    """Return how texts become sentences; the notes on an input differ each time."""
+    """Return the options of reading without the notes, which differ each time."""
     return {name: value for name, value in options.reading._asdict().items() if name != "notes"}
 
 
 def found(options: dict[str, Any]) -> Any:
-    """Return the rows of a search, but for what every option changes, and times."""
+    """Return the rows of a search without times and the description of the options."""
     topic = COVER if options.get("formulation") == "cover" else TOPIC
     return [without_times(result.to_row()) for result in optsum.solve_all([topic], **options)]
 
 
 def without_times(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row without times and what is said of its options."""
+    """Return a row without times and the description of its options."""
     statistics = {name: value for name, value in (row.get("statistics") or {}).items() if not name.endswith("_s")}
     left_out = {"config_hash", "signature", "seconds", "statistics"}
     return {name: value for name, value in row.items() if name not in left_out} | {"statistics": statistics}
 
 
 def written(value: Any, folder: Path) -> Any:
-    """Return an option's value, where it is a file that has to be there."""
+    """Return an option's value, after writing the file that it names."""
     if value == "PAIRS":
         path = folder / "pairs.jsonl"
         path.write_text(json.dumps({"id": "t", "requires": [[0, 1]]}))
@@ -166,7 +166,7 @@ def test_an_option_of_texts_is_refused_where_a_problem_is_none(name: str, tmp_pa
 
 
 @pytest.mark.parametrize("name", OF_WORKERS)
-def test_who_works_changes_nothing(name: str) -> None:
+def test_options_of_executors_do_not_change_the_result(name: str) -> None:
     other = {"workers": 2, "executor": "dask", "scheduler": "tcp://one:8786", "memory_per_worker": "2GB"}[name]
     plain, changed = {"max_length": 5}, {"max_length": 5, name: other}
     assert resolve(plain) != resolve(changed)
@@ -175,7 +175,7 @@ def test_who_works_changes_nothing(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ScoreOptions.model_fields)
-def test_another_value_changes_scores(name: str) -> None:
+def test_another_value_of_a_scoring_option_changes_scores(name: str) -> None:
     other, context = SCORES.get(name) or (OTHERS[name][0], {})
     changed = {**context, name: other}
     if name not in SCORES:
@@ -188,7 +188,7 @@ def test_another_value_changes_scores(name: str) -> None:
 
 
 def scored(options: dict[str, Any]) -> Any:
-    """Return what is said of two summaries."""
+    """Return the printed scores of two summaries."""
     topic = COVER if options.get("formulation") == "cover" else TOPIC
     systems = [
         {"topic_id": "t", "system": "one", "selection": [0, 2]},

@@ -1,4 +1,4 @@
-"""Files that options name are read anew when they have changed, in this process and in others."""
+"""Check that files named by options are read again after a change, in one process and in several."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("door", DOORS)
-def test_what_a_file_holds_now_counts(door: str) -> None:
+def test_a_changed_file_is_read_again(door: str) -> None:
     found = []
     for words in ("the", "the\ncat", "the\nflew"):
         Path("stop.txt").write_text(words)
@@ -67,7 +67,7 @@ def test_a_run_is_not_gone_on_with_when_vectors_have_changed() -> None:
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_files_that_change_meanwhile_are_said(workers: int, caplog: pytest.LogCaptureFixture) -> None:
+def test_files_that_change_during_a_run_are_reported(workers: int, caplog: pytest.LogCaptureFixture) -> None:
     Path("stop.txt").write_text("the")
     topics = [{**TOPIC, "id": f"t{number}"} for number in range(4)]
     with caplog.at_level(logging.WARNING, "optsum"):

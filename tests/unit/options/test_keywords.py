@@ -1,4 +1,4 @@
-"""Editors know the keywords of every function: they are those of the options, and a type checker checks them."""
+"""Check that the typed keywords of every function are its options, and that a type checker checks them."""
 
 from __future__ import annotations
 

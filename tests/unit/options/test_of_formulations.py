@@ -1,4 +1,4 @@
-"""A formulation's own options: by flags of their own, and by name."""
+"""Test options that belong to a formulation, as flags and by name."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_flags_reach_the_formulation_that_takes_them() -> None:
         ({"formulation": "covr"}, "did you mean cover"),
     ],
 )
-def test_what_cannot_be_is_refused_at_once(options: dict[str, Any], sentence: str) -> None:
+def test_impossible_options_are_refused_at_once(options: dict[str, Any], sentence: str) -> None:
     with pytest.raises(OptionError, match=sentence):
         resolve(options)
 

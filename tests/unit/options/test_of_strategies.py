@@ -1,3 +1,5 @@
+"""Test options that belong to a strategy, in Python, in files and as flags."""
+
 from __future__ import annotations
 
 import json
@@ -45,7 +47,7 @@ def test_a_file_has_a_table(tmp_path: Path) -> None:
         ("milp", ["backend=cbc"], "has a flag of its own: give backend"),
     ],
 )
-def test_what_cannot_be_is_refused_before_any_work(strategy: str, given: list[str], message: str) -> None:
+def test_impossible_options_are_refused_before_any_work(strategy: str, given: list[str], message: str) -> None:
     with pytest.raises(OptionError, match=message):
         solve(TOPIC, max_length=3, strategy=strategy, strategy_options=given)
 
@@ -65,14 +67,14 @@ def test_in_a_comparison_each_strategy_takes_its_own() -> None:
         compare([TOPIC], strategies="greedy", max_length=3, strategy_options={"k_max": 3})
 
 
-def test_each_strategy_wins_over_all() -> None:
+def test_options_of_one_strategy_win_over_those_of_all() -> None:
     assert shared_out((("vns.k_max", 1), ("k_max", 2)), ["vns", "vns+greedy"]) == {
         "vns": (("k_max", 1),),
         "vns+greedy": (("k_max", 2),),
     }
 
 
-def test_the_flag(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_flag_reaches_the_strategy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     topics = tmp_path / "topics.jsonl"
     topics.write_text(json.dumps(TOPIC) + "\n")
     command = ["solve", str(topics), "--strategy", "vns", "--max-length", "3", "-o", str(tmp_path / "out.jsonl")]

@@ -1,3 +1,5 @@
+"""Test the options: defaults, precedence, checks, hash, schema."""
+
 from __future__ import annotations
 
 import json
@@ -40,16 +42,16 @@ def test_defaults_are_those_of_the_paper() -> None:
     assert (options.stem, options.stopwords, options.workers, options.time_limit) == (False, "keep", 1, None)
 
 
-def test_what_is_given_wins_over_the_file_and_the_file_over_the_preset(file: Any) -> None:
+def test_given_options_win_over_the_file_and_the_file_over_the_preset(file: Any) -> None:
     path = file('preset = "hirao-r2"\nmax-length = 60\nstem = false\n')
     options = resolve({"max_length": 50, "seed": None}, config=path)
-    assert options.metric == "rouge-2"  # of the preset
-    assert options.stem is False  # of the file
-    assert options.max_length == 50  # given
-    assert options.seed == 0  # None is "not given"
+    assert options.metric == "rouge-2"  # from the preset
+    assert options.stem is False  # from the file
+    assert options.max_length == 50  # from the call
+    assert options.seed == 0  # None means "not given"
 
 
-def test_a_given_preset_gives_way_to_the_file(file: Any) -> None:
+def test_the_file_wins_over_a_given_preset(file: Any) -> None:
     options = resolve({"preset": "hirao-r1"}, config=file("max_length = 7"))
     assert (options.max_length, options.stopwords) == (7, "drop")
 
@@ -197,7 +199,7 @@ def test_the_backend_may_be_a_table(file: Any) -> None:
     options = resolve(config=path)
     assert (options.backend, options.backend_options) == ("cbc", (("cuts", "off"), ("ratioGap", 0.1)))
     assert options.searcher().backend_name == "cbc"
-    # The solver's own options are those of that solver.
+    # Options given for a backend belong to that backend.
     assert resolve({"backend": "highs"}, config=path).backend_options == ()
     assert resolve({"backend": "cbc"}, config=path).backend_options == options.backend_options
     assert resolve({"backend_options": ["a=1"]}, config=path).backend_options == (("a", 1),)
@@ -256,7 +258,7 @@ SHOWN: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("values", SHOWN)
-def test_what_is_shown_reads_back_to_the_same(file: Any, values: dict[str, Any]) -> None:
+def test_shown_options_read_back_unchanged(file: Any, values: dict[str, Any]) -> None:
     options = resolve(values)
     again = resolve(config=file(toml_of(described(options), {"max_length": "with a comment"})))
     assert again == options
@@ -297,7 +299,7 @@ def test_the_schema_knows_every_option() -> None:
         ('max-length = 30\ngap = "0.1"', "The option gap cannot be '0.1': give a number of at least 0"),
     ],
 )
-def test_a_file_has_kinds(file: Any, text: str, reason: str) -> None:
+def test_values_of_the_wrong_type_in_a_file_are_refused(file: Any, text: str, reason: str) -> None:
     with pytest.raises(OptionError, match=f"options.toml: {reason}"):
         resolve(config=file(text))
     assert resolve(config=file("max-length = 30\ntime-limit = 3")).time_limit == 3.0
@@ -327,7 +329,7 @@ _KINDS: dict[Any, tuple[Any, ...]] = {
 
 
 @pytest.mark.parametrize(("resolver", "model", "least"), [(resolve, Options, 150), (resolve_score, ScoreOptions, 50)])
-def test_what_is_no_number_is_never_made_one(resolver: Any, model: Any, least: int) -> None:
+def test_values_that_are_no_numbers_are_refused(resolver: Any, model: Any, least: int) -> None:
     tried = [(name, value) for name, field in model.model_fields.items() for value in _KINDS.get(field.annotation, ())]
     assert len(tried) > least
     for name, value in tried:

@@ -1,4 +1,4 @@
-"""What each preset means, on texts small enough to count by hand, and on real data."""
+"""Test the meaning of each preset on texts counted by hand, and on real data."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ def solve(preset: str, documents: list[str], *references: list[str], **options: 
 
 def test_hirao_r1_stems_and_drops_stop_words() -> None:
     result = solve("hirao-r1", ["The dogs were running.", "Where is it?"], ["A dog runs to the park."])
-    assert (result.selection, result.numerator, result.denominator) == ((0,), 2, 3)  # dog, run of dog, run, park
+    assert (result.selection, result.numerator, result.denominator) == ((0,), 2, 3)  # hits dog, run of dog, run, park
 
 
 def test_hirao_r2_keeps_stop_words() -> None:
     result = solve("hirao-r2", ["The dogs were running."], ["The dog were here."])
-    assert (result.numerator, result.denominator) == (2, 3)  # the dog, dog were
+    assert (result.numerator, result.denominator) == (2, 3)  # hits "the dog", "dog were"
 
 
 def test_hirao_su0_adds_unigrams_and_bigrams() -> None:
     result = solve("hirao-su0", ["the dogs were running"], ["the dog was running"])
-    # the, dog, run and "the dog" of 4 unigrams and 3 bigrams
+    # hits the, dog, run and "the dog", of 4 unigrams and 3 bigrams
     assert (result.numerator, result.denominator) == (4, 7)
 
 
@@ -49,11 +49,11 @@ def test_lin_hovy_windows_model_units_and_the_one_reference(preset: str, low: in
     fill = "w " * (low - 5)
     long = "a b " * 40
     result = solve(preset, ["a b c", fill, "c d", long], ["a b", "a c"], ["d"])
-    # No reference agrees with another, so it is the first: "a b" and "a c" by themselves, each a a hit: all 4 of 4.
+    # No reference agrees with another, so the first is taken: "a b" and "a c" as units, with 4 of 4 hits.
     assert result.objective_exact == "1"
     assert result.selection is not None
     assert low <= (result.length or 0) <= high
-    # One sentence of two words twice: clipped by each unit, not by the reference.
+    # A sentence whose a hits in both units: clipping is by unit, not by reference.
     one = solve(preset, ["a " + "w " * low], ["a b", "a c"])
     assert (one.numerator, one.denominator) == (2, 4)
     assert solve(preset, ["a b", "c d"], ["a b"]).status is optsum.Status.INFEASIBLE  # too short
@@ -67,12 +67,12 @@ def test_lin_hovy_windows_model_units_and_the_one_reference(preset: str, low: in
 
 
 def test_akhmetov_is_clipped_f1_of_any_length_with_the_tokens_of_the_package() -> None:
-    """Case and punctuation are kept: "Cats," is not "cats"; a word hits as often as the abstract has it."""
+    """Check that case and punctuation count ("Cats," is not "cats"), and that hits are clipped by the abstract."""
     result = solve("akhmetov", ["Cats, dogs and cats.", "and and birds", "x y"], ["cats and dogs and mice."])
-    # The first: dogs, and, cats are hits, of 4 tokens; F1 = 2 * 3 / (5 + 4).
+    # Hits of the first: dogs, and, cats, of 4 tokens; F1 = 2 * 3 / (5 + 4).
     assert (result.selection, result.objective_exact) == ((0,), "2/3")
     both = solve("akhmetov", ["a a", "b"], ["a b"])
-    assert (both.selection, both.objective_exact) == ((0, 1), "4/5")  # clipped: 2 * 2 / (2 + 3); by sets it were 1
+    assert (both.selection, both.objective_exact) == ((0, 1), "4/5")  # clipped: 2 * 2 / (2 + 3); by sets: 1
     assert solve("akhmetov", ["a a", "b"], ["a b"], counts="set").objective_exact == "1"
 
 
@@ -90,17 +90,17 @@ def test_rouge155_is_the_official_recall_with_stems_and_stop_words() -> None:
     bigrams = solve(
         "rouge155", ["The dogs were running", "home to the park"], ["the dog were running home"], metric="rouge-2"
     )
-    assert bigrams.objective_exact == "1"  # "run home" crosses the sentences' end
+    assert bigrams.objective_exact == "1"  # "run home" crosses the end of a sentence
     assert bigrams.rouge is not None
     sentences = ["The dogs were running", "home to the park"]
     assert optsum.rouge(sentences, [["the dog were running home"]], "rouge-2", stem=True).recall == 1.0
     assert resolve({"preset": "rouge155"}).max_length == 100
     several = solve("rouge155", ["a b"], ["a"], ["c d e"])
-    assert (several.numerator, several.denominator) == (1, 4)  # pooled
+    assert (several.numerator, several.denominator) == (1, 4)  # pooled references
 
 
 def test_rouge155_reproduces_the_script_on_real_extracts(shared_data: Path) -> None:
-    """Whatever extract is chosen, its objective is the recall that the script computes with -m."""
+    """Check that the objective of any extract is the recall that the script computes with -m."""
     topics = list(optsum.read_topics(shared_data / "realsumm" / "topics.jsonl"))[:10]
     for metric in ("rouge-1", "rouge-2"):
         for topic in topics:
@@ -113,11 +113,11 @@ def test_rouge155_reproduces_the_script_on_real_extracts(shared_data: Path) -> N
 def test_google_is_f1_against_the_best_reference() -> None:
     result = solve("google", ["a b", "c d"], ["a b c x y z"], ["c d"])
     assert (result.selection, result.objective, result.extra["reference"]) == ((1,), 1.0, 1)
-    assert solve("google", ["dogs"], ["dog"]).objective == 0.0  # no stems
+    assert solve("google", ["dogs"], ["dog"]).objective == 0.0  # without stemming
     assert solve("google", ["dogs"], ["dog"], stem=True).objective == 1.0
     crossing = solve("google", ["a b", "c d"], ["a b c d"], metric="rouge-2")
     assert crossing.objective == 1.0
-    # Scores: the reference of best F1, which is not that of best recall.
+    # Scores take the reference of the best F1, which is not that of the best recall.
     options = resolve_score({"preset": "google"})
     assert (options.references, options.best_by) == ("best", "f1")
     score = optsum.rouge(["a b c d"], [["a b c d e f"], ["a"]], references_mode="best", best_by="f1")
@@ -146,7 +146,7 @@ def presumm_f(found: set[Any], wanted: set[Any]) -> Fraction:
 
 
 def presumm_sets(sentences: list[str]) -> tuple[set[Any], set[Any]]:
-    """Unigrams and bigrams of the cleaned sentences, within each."""
+    """Return the sets of unigrams and bigrams of the cleaned sentences."""
     one: set[Any] = set()
     two: set[Any] = set()
     for sentence in sentences:
@@ -163,7 +163,7 @@ def presumm_value(sentences: list[str], chosen: tuple[int, ...], abstract: list[
 
 
 def presumm_greedy(sentences: list[str], abstract: list[str]) -> tuple[int, ...]:
-    """Add the sentence that raises R1 + R2 most, three times at most; stop where none does."""
+    """Add the sentence that raises R1 + R2 most, three times at most, and stop if none does."""
     chosen: tuple[int, ...] = ()
     for _ in range(3):
         values = {i: presumm_value(sentences, (*chosen, i), abstract) for i in range(len(sentences)) if i not in chosen}
@@ -177,7 +177,7 @@ def presumm_greedy(sentences: list[str], abstract: list[str]) -> tuple[int, ...]
 def test_presumm_by_hand() -> None:
     sentences = ["It's a cat .", "a cat sat", "the mat", "on the mat ."]
     result = solve("presumm", sentences, ["its a cat", "sat on the mat ."], ["the mat"])
-    # "its a cat", "on the mat": 6 of 7 words against 6, 4 of 6 bigrams against 4; with "a cat sat" 7 and 5 of 6.
+    # "its a cat", "on the mat": 6 of 7 words against 6, 4 of 6 bigrams against 4; with "a cat sat" 7 and 5 of 6
     assert result.selection == (0, 1, 3)
     assert result.key == (Fraction(2 * 7, 7 + 7) + Fraction(2 * 5, 5 + 6)) / 2
     assert (result.strategy, result.extra["ran"]) == ("auto", "branch-and-bound")
@@ -208,16 +208,16 @@ def test_presumm_is_the_optimum_of_what_greedy_climbs(shared_data: Path) -> None
 
 def test_scitldr_by_hand() -> None:
     result = solve("scitldr", ["We show that it works.", "it works", "It works"], ["It works. well"], ["it works"])
-    # Sets of case-sensitive words against the first reference alone: {It, works, well}.
+    # Sets of case-sensitive words; the first reference only: {It, works, well}.
     assert (result.selection, result.objective_exact) == ((2,), str(Fraction(2 * 2, 2 + 3)))
     nothing = solve("scitldr", ["x", "y"], ["a"])
-    assert (nothing.length, nothing.objective) == (1, 0.0)  # always one label
+    assert (nothing.length, nothing.objective) == (1, 0.0)  # there is always one label
 
 
 def test_scitldr_gives_the_published_labels(shared_data: Path) -> None:
-    """The published label is an optimum in all 600 documents, and the first but in one: there 1e-8 breaks a tie.
+    """Check that the published label is an optimum in all 600 documents, and the first optimum in all but one.
 
-    Their formula, 2 p r / (p + r + 1e-8), is not quite the same for sentences that are equally good.
+    The published formula, 2 p r / (p + r + 1e-8), breaks a tie in that document.
     """
     exceptions = []
     documents = 0

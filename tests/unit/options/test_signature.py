@@ -1,4 +1,4 @@
-"""The line for a paper differs where results cannot be compared, and nowhere else."""
+"""Check that the line for a paper differs exactly if results cannot be compared."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def signature(**options: Any) -> str:
         {"require": "1"}, {"forbid": "0"}, {"exclusive": 0.5},
     ],
 )  # fmt: skip
-def test_what_makes_results_differ_is_in_it(options: dict[str, Any]) -> None:
+def test_options_that_make_results_differ_are_in_the_line(options: dict[str, Any]) -> None:
     assert signature(**options) != signature()
     assert "\n" not in signature(**options)
 
 
-def test_similarities_are_told_by_their_vectors_and_steps_not_by_words(tmp_path: Path) -> None:
+def test_the_line_of_similarities_names_vectors_and_steps(tmp_path: Path) -> None:
     arrays = {"t/sentences": np.eye(2), "t/references": np.array([[0.6, 0.8]])}
     for name, scale in (("one", 1.0), ("other", -1.0)):
         np.savez(tmp_path / f"{name}.npz", **{key: scale * value + value.mean() for key, value in arrays.items()})
@@ -49,11 +49,11 @@ def test_similarities_are_told_by_their_vectors_and_steps_not_by_words(tmp_path:
 
 
 @pytest.mark.parametrize("options", [{"strategy": "greedy"}, {"seed": 3}, {"time_limit": 9}])
-def test_how_it_was_searched_is_not(options: dict[str, Any]) -> None:
+def test_the_strategy_is_not_in_the_line(options: dict[str, Any]) -> None:
     assert signature(**options) == signature()
 
 
-def test_a_cover_has_no_metric() -> None:
+def test_the_line_of_a_cover_has_no_metric() -> None:
     covers = {"id": "t", "cover": [[["s1"]]]}
     assert optsum.solve(covers, formulation="cover").signature == (
         f"form:cover|weights:one|uncoverable:error|optsum:{optsum.__version__}"
@@ -65,7 +65,7 @@ def test_rows_of_searches_and_of_labels_carry_it() -> None:
     row = result.to_row()
     assert row["signature"] == result.signature
     assert optsum.Result.from_row(row) == result
-    del row["signature"]  # as rows of an earlier version
+    del row["signature"]  # as in rows of an earlier version
     assert optsum.Result.from_row(row).signature is None
     (labels,) = optsum.labels([TOPIC], max_length=3)
     assert labels["signature"] == result.signature
@@ -73,14 +73,14 @@ def test_rows_of_searches_and_of_labels_carry_it() -> None:
     assert "|tok:tokens|" in optsum.solve(tokens, max_length=3).to_row()["signature"]
 
 
-def test_of_the_best_reference_it_says_so() -> None:
+def test_the_line_names_the_best_reference() -> None:
     two = {**TOPIC, "references": [["cats bark mew"], ["dogs"]]}
     found = optsum.solve(two, max_length=3, references="best").signature
     assert found is not None
     assert "|refs:best|" in found
 
 
-def test_a_topic_that_could_not_be_used_has_none() -> None:
+def test_a_topic_that_could_not_be_used_has_no_line() -> None:
     _, result = optsum.solve_all([TOPIC, {"id": "of another kind", "documents": 3}], max_length=3)
     assert result.to_row()["signature"] is None
 
@@ -100,7 +100,7 @@ def scored(topic: dict[str, Any] = TOPIC, summary: Any = ("cats bark",), **optio
         {"max_words": 100},
     ],
 )  # fmt: skip
-def test_what_makes_scores_differ_is_in_theirs(options: dict[str, Any]) -> None:
+def test_options_that_make_scores_differ_are_in_their_line(options: dict[str, Any]) -> None:
     assert scored(**options) != scored()
 
 
@@ -111,5 +111,5 @@ def test_scores_say_how_the_best_reference_was_chosen_and_how_text_was_cut() -> 
     assert "|tok:tokens|" in scored(tokens, [["cats"]])
 
 
-def test_a_summary_that_could_not_be_scored_has_none() -> None:
+def test_a_summary_that_could_not_be_scored_has_no_line() -> None:
     assert scored(summary=[3]) == "None"

@@ -1,4 +1,4 @@
-"""Programs of one's own: what is read of a model is what it says, and every backend and strategy serves it."""
+"""Test user-defined integer programs: their reading, and that every backend and strategy serves them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def random_model(seed: int, *, others: bool = True) -> pyo.ConcreteModel:
 
 
 def best_of(model: pyo.ConcreteModel) -> Fraction | None:
-    """Return the optimum by trying all values."""
+    """Return the optimum by brute force over all values."""
     every, found = [*model.x.values(), *model.y.values()], []
     for values in product(*(range(each.lb, each.ub + 1) for each in every)):
         for each, value in zip(every, values, strict=True):
@@ -84,7 +84,7 @@ def test_the_optimum_is_that_of_brute_force(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_conformance(seed: int) -> None:
+def test_programs_pass_the_conformance_suite(seed: int) -> None:
     check_problem(optsum.PyomoProblem(model := random_model(seed, others=seed % 2 == 0), units=model.x))
 
 
@@ -96,7 +96,7 @@ def test_every_backend_has_the_same_optimum(backend: str) -> None:
         model = random_model(seed)
         problem = optsum.PyomoProblem(model, units=model.x)
         best = best_of(model)
-        # From nothing, and from a selection, which leaves the other columns without a value.
+        # From nothing, and from a selection, which gives no value to the other columns.
         starts = [None, *(each for each in [(0,), tuple(range(problem.size))] if problem.evaluate(each).feasible)]
         for start in starts:
             result = optsum.search(problem, "milp", backend=backend, start=start)
@@ -104,7 +104,7 @@ def test_every_backend_has_the_same_optimum(backend: str) -> None:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_all_that_is_good_is_enumerated_by_bounds(seed: int) -> None:
+def test_near_optimal_selections_are_enumerated_by_bounds(seed: int) -> None:
     model = random_model(seed)
     problem = optsum.PyomoProblem(model, units=model.x)
     every = [tuple(np.flatnonzero(chosen).tolist()) for chosen in product([0, 1], repeat=problem.size)]
@@ -142,7 +142,7 @@ def test_a_knapsack_of_a_million_selections_is_enumerated_in_few_nodes() -> None
     assert 0 < found.nodes < 20_000
 
 
-def test_what_was_computed_is_no_part_of_a_copy() -> None:
+def test_copies_do_not_hold_computed_values() -> None:
     model = random_model(0)
     problem = optsum.PyomoProblem(model, units=model.x)
     assert problem.bound((), tuple(range(problem.size))) == pickle.loads(pickle.dumps(problem)).bound(  # noqa: S301
@@ -152,7 +152,7 @@ def test_what_was_computed_is_no_part_of_a_copy() -> None:
     assert "_relaxation" not in vars(problem.fresh())
 
 
-def test_the_time_is_the_solver_s() -> None:
+def test_the_solver_s_time_is_reported() -> None:
     model = pyo.ConcreteModel()
     model.x = pyo.Var(range(20), domain=pyo.Binary)
     model.y = pyo.Var(domain=pyo.Binary)
@@ -185,7 +185,7 @@ def test_a_file_is_the_model_that_was_written(seed: int) -> None:
 
 
 def _covering(last: float, share: float = 1.0) -> pyo.ConcreteModel:
-    """Return a model whose columns beside the units are no integers, and whole anyway for some arguments."""
+    """Return a model with continuous columns beside the units, which are integral in the optimum for some arguments."""
     model = pyo.ConcreteModel()
     model.x = pyo.Var(range(4), domain=pyo.Binary)
     model.y = pyo.Var(range(2), bounds=(0, last))
@@ -205,7 +205,7 @@ def test_columns_that_are_whole_anyway_may_be_fractions() -> None:
 
 
 @pytest.mark.parametrize("kind", ["lp", "mps"])
-def test_what_is_exported_is_read_again(tmp_path: Path, kind: str) -> None:
+def test_exported_programs_are_read_back(tmp_path: Path, kind: str) -> None:
     topic = {"id": "t", "documents": [["a b c", "b c d", "d e"]], "references": [["a b c d"]]}
     (written,) = optsum.export([topic], tmp_path, kind, max_length=5)
     read = optsum.Problem.from_mps(str(written.path))
@@ -266,7 +266,7 @@ def test_columns_of_a_file_are_units_or_said_and_have_their_names(
         assert all(name in text for name in ("room_1", "both_least", "the_fixed_value_of_c", " n "))
         again = optsum.Problem.from_mps(written.path)
         assert again.labels == ("a", "b", "c")
-        assert abs(optsum.solve(again).objective or 0) == 22 + 5  # columns begin at 0 there
+        assert abs(optsum.solve(again).objective or 0) == 22 + 5  # columns begin at 0 in that format
 
 
 def test_names_that_no_format_can_have_are_numbers(tmp_path: Path) -> None:
@@ -281,7 +281,7 @@ def test_names_that_no_format_can_have_are_numbers(tmp_path: Path) -> None:
     assert optsum.solve(optsum.Problem.from_mps(written.path)).summary == ("x_2",)
 
 
-def test_every_verb_takes_it(tmp_path: Path) -> None:
+def test_every_function_takes_a_program(tmp_path: Path) -> None:
     model = random_model(2)
     problem = optsum.PyomoProblem(model, units=model.x, name="mine")
     best = best_of(model)
@@ -384,7 +384,7 @@ def _with(part: str) -> pyo.ConcreteModel:
         ("nan", "finite number"),
     ],
 )
-def test_what_is_not_served_is_refused_in_a_sentence(part: str, said: str) -> None:
+def test_unsupported_models_are_refused_in_a_sentence(part: str, said: str) -> None:
     model = _with(part)
     with pytest.raises(optsum.InputError, match=said):
         optsum.PyomoProblem(model, units=model.x)
@@ -392,7 +392,7 @@ def test_what_is_not_served_is_refused_in_a_sentence(part: str, said: str) -> No
 
 @pytest.mark.parametrize("sign", [1, -1])
 def test_constraints_bound_variables_that_are_open(sign: int) -> None:
-    """Each of the first is closed by a row of its own or of those before it; the last by none."""
+    """Check that each of the first variables is bounded by its own rows or by earlier ones, and the last is not."""
     model = pyo.ConcreteModel()
     model.x = pyo.Var(range(3), domain=pyo.Binary)
     model.y = pyo.Var(range(4), domain=pyo.Integers)
@@ -416,7 +416,7 @@ def test_a_baseline_stops_at_what_breaks_a_row_for_good() -> None:
         assert (found.status, found.objective) == (optsum.Status.FEASIBLE, 1)
 
 
-def test_a_parameter_without_a_value_is_said() -> None:
+def test_a_parameter_without_a_value_is_reported() -> None:
     model = _with("")
     model.p = pyo.Param(mutable=True)
     model.row = pyo.Constraint(expr=model.p * model.x[0] <= 1)
@@ -424,7 +424,7 @@ def test_a_parameter_without_a_value_is_said() -> None:
         optsum.PyomoProblem(model, units=model.x)
 
 
-def test_units_that_are_none_are_refused() -> None:
+def test_invalid_units_are_refused() -> None:
     model = _with("")
     with pytest.raises(optsum.InputError, match="another Pyomo model"):
         optsum.PyomoProblem(model, units=_with("").x)
@@ -445,7 +445,7 @@ def test_a_file_that_is_no_program_is_refused(tmp_path: Path, content: str | Non
 
 
 def _hard() -> optsum.PyomoProblem:
-    """Return a problem whose other columns split markets (Cornuejols and Dawande 1998), which takes a solver years."""
+    """Return a problem whose other columns are a market split (Cornuejols and Dawande 1998), which takes years."""
     rng = np.random.default_rng(0)
     model = pyo.ConcreteModel("hard")
     model.x = pyo.Var(range(3), domain=pyo.Binary)
@@ -492,10 +492,10 @@ def test_a_selection_is_not_infeasible_because_the_solver_fails(monkeypatch: pyt
 
 
 @pytest.mark.parametrize("backend", ["highs", "cbc", "glpk"])
-def test_what_a_solver_says_of_very_large_numbers_is_proven_by_ours(
+def test_results_of_solvers_on_very_large_numbers_are_proven_by_our_search(
     backend: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Distances of 16 digits become integers beyond what tolerances tell apart: CBC called such programs infeasible."""
+    """Test distances of 16 digits, whose integers exceed a solver's tolerance: CBC called such programs infeasible."""
     if not optsum.BACKENDS.load(backend)().available():
         pytest.skip(f"{backend} is not here")
     solved, each = 0, range(6)
@@ -529,16 +529,16 @@ def test_what_a_solver_says_of_very_large_numbers_is_proven_by_ours(
     assert (result.status.value, result.objective, result.bound) == ("optimal", 1.0, 1.0)
     within = optsum.search(optsum.Problem.from_mps(program), "milp", Limits(gap=0.5), backend=backend)
     assert (within.status.value, within.objective, within.bound) == ("optimal", 1.0, 1.0)
-    monkeypatch.setattr("optsum.solvers.milp.prove", lambda run: False)  # as where ours does not end in time
+    monkeypatch.setattr("optsum.solvers.milp.prove", lambda run: False)  # as if our proof did not end in time
     unproven = optsum.search(optsum.Problem.from_mps(program), "milp", backend=backend)
     assert unproven.bound is not None
-    assert unproven.bound <= 1.0 <= unproven.objective  # no bound of the solver's; that of the relaxation may do
+    assert unproven.bound <= 1.0 <= unproven.objective  # the bound may be that of the relaxation, but not the solver's
     assert (unproven.status.value == "optimal") == (unproven.objective == unproven.bound)
     assert "larger than" in (unproven.detail or "")
 
 
 def test_a_file_of_many_rows_and_columns_is_read_once(tmp_path: Path) -> None:
-    """Each row asked HiGHS for all of its entries again, and each column for all units: 20,000 took minutes."""
+    """Test this because each row and column asked HiGHS for all entries again, so that 20,000 took minutes."""
     size = 5_000
     names = [f"a{number}" for number in range(size)]
     rows = "".join(f"c{number}: {name} <= 1\n" for number, name in enumerate(names))

@@ -1,4 +1,4 @@
-"""Instances made by arrays, against those made n-gram by n-gram."""
+"""Compare instances made from arrays of tokens with those made n-gram by n-gram."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def plainly(topic: Topic, spec: Spec) -> Extract:
 
 
 def assert_same(topic: Topic, spec: Spec) -> bool:
-    """Compare; whether there was anything to compare."""
+    """Compare both instances, or both errors; return whether there were instances to compare."""
     try:
         Extractive.serves.check("extractive", spec)
     except UnsupportedError:
@@ -98,7 +98,7 @@ def assert_same(topic: Topic, spec: Spec) -> bool:
 
 
 @given(TOPICS, SPECS)
-def test_entry_by_entry(topic: Topic, given_spec: dict[str, Any]) -> None:
+def test_both_ways_make_the_same_instance(topic: Topic, given_spec: dict[str, Any]) -> None:
     assert_same(topic, Spec(**given_spec))
 
 
@@ -143,7 +143,7 @@ def test_a_metric_of_counters_alone_is_served_by_counters() -> None:
 
 
 @given(TOPICS, SPECS)
-def test_what_is_trusted_would_pass_the_checks(topic: Topic, given_spec: dict[str, Any]) -> None:
+def test_unchecked_instances_would_pass_the_checks(topic: Topic, given_spec: dict[str, Any]) -> None:
     try:
         problem = Extractive().task(topic, Spec(**given_spec)).problem
     except (InputError, UnsupportedError):

@@ -1,4 +1,4 @@
-"""Lengths in tokens of a tokenizer, and lengths that topics give, wherever a length is."""
+"""Test lengths in tokens of a tokenizer, and lengths given with the topic, wherever lengths are used."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ SENTENCES = st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).ma
 
 
 def letters(text: str) -> int:
-    """Count what a tokenizer might: two tokens a word, and one more for each a."""
+    """Return a length as a tokenizer might: two tokens a word, and one more for each a."""
     return 2 * len(text.split()) + text.count("a")
 
 
 def best(sentences: list[str], reference: str, lengths: list[int], most: int, least: int = 0) -> int | None:
-    """Return the most words of the reference that selections of such a length have; None if there is none."""
+    """Return the most words of the reference that a selection of feasible length has, or None if there is none."""
     wanted = Counter(reference.split())
     every = chain.from_iterable(combinations(range(len(sentences)), size) for size in range(len(sentences) + 1))
     found = [
@@ -59,7 +59,7 @@ def test_optima_are_those_of_the_lengths(strategy: str, data: st.DataObject) -> 
 
 def test_a_frontier_and_greedy_count_them_too() -> None:
     topic = {"id": "t", "documents": [["a b c", "a b", "c d"]], "references": [["a b c d"]], "lengths": [100, 7, 8]}
-    # By words greedy begins with all three of "a b c"; by length the other two are denser, and fit.
+    # By words greedy takes all of "a b c" first; by the given lengths the other two are denser, and fit.
     result = optsum.solve(topic, strategy="greedy", length_unit="given", max_length=100)
     assert (result.selection, result.length, result.numerator) == ((1, 2), 15, 4)
     steps = optsum.frontier(topic, lengths="1:20:1", length_unit="given").frontier.steps
@@ -80,12 +80,12 @@ TOPIC = {"id": "t", "documents": [["a b c", "d"]], "references": [["a d"]]}
         ("12", "is a string; give a list"),
     ],
 )
-def test_lengths_that_are_none(lengths: Any, message: str) -> None:
+def test_invalid_lengths_are_refused(lengths: Any, message: str) -> None:
     with pytest.raises(optsum.InputError, match=message):
         optsum.solve({**TOPIC, "lengths": lengths}, max_length=3, length_unit="given")
 
 
-def test_what_lengths_need_is_said() -> None:
+def test_missing_requirements_of_lengths_are_reported() -> None:
     with pytest.raises(optsum.InputError, match='has no "lengths": give a whole number for each sentence'):
         optsum.solve(TOPIC, max_length=3, length_unit="given")
     with pytest.raises(optsum.OptionError, match='length_unit="tokens" and length_tokenizer="NAME" go together'):

@@ -1,3 +1,5 @@
+"""Test `Problem` and `CoverageProblem`: capabilities, repair, moves, sampling."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -122,7 +124,7 @@ def test_repair_completes_covers() -> None:
         assert problem.evaluate(problem.repair((), rng)).feasible == possible
 
 
-def test_enumeration_refuses_what_it_cannot_do() -> None:
+def test_impossible_enumerations_are_refused() -> None:
     with pytest.raises(OptionError, match="21 units are too many"):
         brute_force(CoverageProblem.of(Coverage.of([1] * 21, [{}] * 21, [])))
 

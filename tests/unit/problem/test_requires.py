@@ -1,4 +1,4 @@
-"""Sentences that are chosen only with others: pairs of any shape, in every formulation, against trying every set."""
+"""Compare pairs "a sentence requires another" in every formulation with brute force."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ NEWS = {
 
 @st.composite
 def topics(draw: st.DrawFn, most: int = 6) -> dict[str, Any]:
-    """Draw a topic of few words, with pairs in chains, trees, circles or of one sentence with itself."""
+    """Draw a topic of few words, with pairs in chains, trees, cycles, or of a sentence with itself."""
     size = draw(st.integers(2, most))
     sentence = st.lists(st.sampled_from("abcde"), min_size=1, max_size=4).map(" ".join)
     reference = st.lists(st.sampled_from("abcdef"), min_size=2, max_size=7).map(" ".join)
@@ -57,7 +57,7 @@ def kept(topic: dict[str, Any], selection: tuple[int, ...]) -> bool:
 
 
 def truth(topic: dict[str, Any], **options: Any) -> tuple[Any, set[tuple[int, ...]]]:
-    """Return the best value and who has it, of all sets of sentences that keep the pairs: no search is asked."""
+    """Return the best value of all sets that satisfy the pairs, and those that reach it, without asking a search."""
     free = {name: value for name, value in topic.items() if name != "constraints"}
     size = sum(map(len, topic["documents"]))
     best: Any = None
@@ -76,7 +76,7 @@ def truth(topic: dict[str, Any], **options: Any) -> tuple[Any, set[tuple[int, ..
 
 
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
-def test_every_objective_against_trying_every_set(way: dict[str, Any]) -> None:
+def test_every_objective_has_the_optimum_of_brute_force(way: dict[str, Any]) -> None:
     @settings(max_examples=8)
     @given(topics(4), st.integers(1, 12))
     def check(topic: dict[str, Any], most: int) -> None:
@@ -96,7 +96,7 @@ def test_every_objective_against_trying_every_set(way: dict[str, Any]) -> None:
 
 @settings(max_examples=40)
 @given(topics(), st.integers(1, 14))
-def test_what_proves_nothing_keeps_the_pairs_too(topic: dict[str, Any], most: int) -> None:
+def test_heuristics_satisfy_the_pairs(topic: dict[str, Any], most: int) -> None:
     best = optsum.solve(topic, max_length=most).key
     for strategy in OTHERS:
         result = optsum.solve(topic, max_length=most, strategy=strategy, evaluation_limit=200)
@@ -108,7 +108,7 @@ def test_what_proves_nothing_keeps_the_pairs_too(topic: dict[str, Any], most: in
 
 
 @pytest.mark.parametrize("way", [{}, {"metric": "rouge-l"}], ids=["rouge-1", "rouge-l"])
-def test_what_proves_nothing_finds_a_selection_in_a_window_if_there_is_one(way: dict[str, Any]) -> None:
+def test_heuristics_find_a_selection_in_a_feasible_window(way: dict[str, Any]) -> None:
     @settings(max_examples=12)
     @given(topics(), st.data())
     def check(topic: dict[str, Any], data: st.DataObject) -> None:
@@ -136,7 +136,7 @@ def test_what_proves_nothing_finds_a_selection_in_a_window_if_there_is_one(way: 
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_rows_with_negative_coefficients_against_trying_every_set(seed: int) -> None:
+def test_rows_with_negative_coefficients_have_the_optimum_of_brute_force(seed: int) -> None:
     instance = random_coverage(np.random.default_rng(seed), kind="sided", units=5)
     problem = optsum.CoverageProblem.of(instance)
     sets = chain.from_iterable(combinations(range(problem.size), count) for count in range(problem.size + 1))
@@ -160,7 +160,7 @@ def _json(problem: optsum.CoverageProblem) -> str:
     return json_of_coverage(problem.instance)
 
 
-# --- what pairs mean ----------------------------------------------------------------------------------------------
+# --- the meaning of pairs -----------------------------------------------------------------------------------------
 
 
 def test_a_sentence_that_brings_nothing_is_chosen_where_another_requires_it() -> None:
@@ -171,7 +171,7 @@ def test_a_sentence_that_brings_nothing_is_chosen_where_another_requires_it() ->
     assert optsum.solve(topic, max_length=8, forbid="3").selection == (0, 1)
 
 
-def test_a_circle_is_chosen_as_one() -> None:
+def test_a_cycle_of_pairs_is_chosen_together() -> None:
     topic = {**NEWS, "constraints": {"requires": [[0, 1], [1, 2], [2, 0]]}}
     assert optsum.solve(topic, max_length=7).selection == ()
     assert optsum.solve(topic, max_length=8).selection == (0, 1, 2)
@@ -195,7 +195,7 @@ def test_covers_and_their_budgets_keep_pairs() -> None:
     topic = {"id": "q", "documents": [["a b", "c", "d e f"]], "supports": [[0, 1], [], [0]]}
     paired = {**topic, "constraints": {"requires": [[0, 1]]}}
     assert optsum.solve(topic, formulation="cover").selection == (0,)
-    for strategy in ("auto", "milp", "exhaustive"):  # branch and bound minimizes without side constraints
+    for strategy in ("auto", "milp", "exhaustive"):  # branch and bound serves covers without side constraints only
         assert optsum.solve(paired, formulation="cover", strategy=strategy).selection == (0, 1)
     for strategy in EXACT:
         assert optsum.solve(paired, formulation="cover", max_length=2, strategy=strategy).selection == ()
@@ -246,12 +246,12 @@ def test_exports_hold_the_pairs(tmp_path: Path, form: str) -> None:
         ({"0": 1}, "must be a list"),
     ],
 )
-def test_what_are_no_pairs_is_refused(pairs: Any, message: str) -> None:
+def test_invalid_pairs_are_refused(pairs: Any, message: str) -> None:
     with pytest.raises(optsum.InputError, match=message):
         optsum.solve({**NEWS, "constraints": {"requires": pairs}}, max_length=8)
 
 
-def test_a_file_that_is_none_is_refused(tmp_path: Path) -> None:
+def test_unusable_files_of_pairs_are_refused(tmp_path: Path) -> None:
     with pytest.raises(optsum.OptionError, match="file of pairs of sentences"):
         optsum.solve(NEWS, max_length=8, requires=str(tmp_path / "none"))
     file = tmp_path / "bad.jsonl"

@@ -1,4 +1,4 @@
-"""What formulations serve: each refusal's sentence, the table, and lists of a third party's."""
+"""Test the declarations of what formulations serve: their refusals, the table, and those of third parties."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def check(serves: Compatibility, *, tokenizer: str = "rouge", **spec: Any) -> No
         (Compressive, {"tokenizer": "pypi-rouge"}, "pypi-rouge makes tokens from blanks"),
     ],
 )
-def test_what_is_not_served_is_refused_by_its_sentence(
+def test_each_unsupported_option_is_refused_by_its_sentence(
     formulation: type[Formulation], spec: dict[str, Any], sentence: str
 ) -> None:
     with pytest.raises(UnsupportedError, match=sentence):
@@ -59,11 +59,11 @@ def test_what_is_not_served_is_refused_by_its_sentence(
         (Compressive, {"metric": "rouge-1+rouge-su0", "measure": "precision"}),
     ],
 )
-def test_what_is_served_passes(formulation: type[Formulation], spec: dict[str, Any]) -> None:
+def test_supported_options_are_accepted(formulation: type[Formulation], spec: dict[str, Any]) -> None:
     check(formulation.serves, **spec)
 
 
-def test_lists_refuse_by_a_sentence_of_their_own() -> None:
+def test_declared_lists_refuse_by_their_sentence() -> None:
     serves = Compatibility(metrics=("rouge-N", "rouge-suK"), measure=("recall", "f1"))
     for spec in ({"metric": "rouge-7"}, {"metric": "rouge-su0", "measure": "f1"}, {"metric": "rouge-1+rouge-2"}):
         check(serves, **spec)
@@ -93,6 +93,6 @@ def test_a_rule_holds_only_where_its_conditions_do() -> None:
     assert not rule.refuses(sets)
 
 
-def test_a_length_unit_that_does_not_exist() -> None:
+def test_an_unknown_length_unit_is_refused() -> None:
     with pytest.raises(OptionError, match="no length unit 'lines'"):
         check(Compatibility(), length_unit="lines")

@@ -1,4 +1,4 @@
-"""Side constraints: what is refused, and by which sentence; what they mean, `tests/unit/test_fuzz.py` tests."""
+"""Test side constraints: refusals and small examples; `tests/unit/test_fuzz.py` compares them with brute force."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_cliques_hold_every_pair_and_no_other() -> None:
     assert similar_pairs(["ab", "b", "", "ab", ""], 0.5, NEVER) == [(0, 1), (0, 3), (1, 3)]
 
 
-def test_what_they_say() -> None:
+def test_each_constraint_restricts_the_optimum() -> None:
     def chosen(**options: Any) -> tuple[int, ...] | None:
         found = optsum.solve(TOPIC, max_length=6, strategy="exhaustive", **options).selection
         return None if found is None else tuple(found)
@@ -87,7 +87,7 @@ def test_a_file_of_exclusive_sentences(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("values", [((0, 0), (1, 1)), ((0,), (1, 2)), ((0,), (0,)), ((0,), (0.5,)), ((0,), (1,), 0.5)])
-def test_what_is_no_row(values: tuple[Any, ...]) -> None:
+def test_invalid_rows_are_refused(values: tuple[Any, ...]) -> None:
     with pytest.raises(optsum.InputError, match=r"[Tt]he row"):
         Row(*values)
 
@@ -96,7 +96,7 @@ def test_a_limit_on_sentences_is_limit_enough() -> None:
     assert optsum.solve(TOPIC, max_sentences=2).length == 4
 
 
-def test_covers() -> None:
+def test_covers_keep_side_constraints() -> None:
     topic = {"id": "c", "documents": [["a", "b", "c"]], "references": [["x", "y"]], "cover": [[[0], [1]], [[0], [2]]]}
     for strategy in ("milp", "exhaustive", "greedy"):
         result = optsum.solve(topic, formulation="cover", strategy=strategy, forbid="0")

@@ -1,4 +1,4 @@
-"""Text kernels are parts of getting ready, which another process can run by their names."""
+"""Check that text kernels are prepared as parts that another process can run by name."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_parts_are_found_by_name_and_leave_one_signature_each() -> None:
         {"metric": "ngram-1-2"},
     ],
 )
-def test_plain_kernels_say_the_same(others: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interpreted_kernels_give_the_same_answers(others: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     called: list[str] = []
 
     def both_ways(kernel: Any) -> Any:

@@ -1,3 +1,5 @@
+"""Test bounds from multipliers of linear programs, which weak duality proves in integers."""
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -41,7 +43,7 @@ def test_any_multipliers_give_a_bound(data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("kind", LINEAR)
 def test_the_relaxation_s_multipliers_give_its_bound(kind: str) -> None:
-    """The proven integer is the relaxation's value, rounded the right way (but for what 1/65536 costs)."""
+    """Check that the proven integer is the relaxation's value, rounded in the right direction (up to 1/65536)."""
     tight = 0
     for seed in range(60):
         model = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind)).linear_model
@@ -59,8 +61,8 @@ def test_the_relaxation_s_multipliers_give_its_bound(kind: str) -> None:
     assert tight > 30
 
 
-def test_by_hand() -> None:
-    """One sentence of 3 words and gain 5, one of 2 and gain 4, at most 4 words: 4 + 2/3 * 5, rounded down."""
+def test_the_bound_of_two_sentences_by_hand() -> None:
+    """Test a sentence of 3 words and gain 5, one of 2 and gain 4, and at most 4 words: 4 + 2/3 * 5, rounded down."""
     instance = Coverage.of([3, 2], [{0: 1}, {1: 1}], [[5], [4]], constants=(0, 9), max_length=4)
     model = coverage_model(instance)
     assert dual_bound(model, np.array([5.0, 4.0, 5 / 3])) == 7
@@ -78,7 +80,7 @@ def test_beyond_64_bits_integers_are_python_s(size: float) -> None:
     model = coverage_model(instance)
     bound = dual_bound(model, np.array([5.0, 4.0, 5 / 3]) * size)
     assert bound >= 5
-    if size == 2.0**40:  # x = (1, 0): the first row is (5 - 5 size) too expensive, and so on
+    if size == 2.0**40:  # x = (1, 0): the first row costs 5 - 5 size too much, and so on
         scaled = [round(value * 2**40 * 65536) for value in (5.0, 4.0, 5 / 3)]
         reduced = [scaled[0] - 3 * scaled[2], scaled[1] - 2 * scaled[2], 5 * 65536 - scaled[0], 4 * 65536 - scaled[1]]
         assert bound == (4 * scaled[2] + sum(max(0, value) for value in reduced)) // 65536
@@ -125,7 +127,7 @@ def test_the_bound_of_a_ratio_holds(kind: str) -> None:
         problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind))
         assert Capability.BOUND in problem.capabilities
         if Capability.RATIO not in problem.capabilities:
-            continue  # without units F1 is a recall
+            continue  # F1 without units is a recall
         bound, best = ratio_bound(problem.instance), brute_force(problem).best
         if best is not None:
             assert bound >= best, (kind, seed)
@@ -141,7 +143,7 @@ def test_the_bound_of_a_ratio_covers_the_empty_selection() -> None:
 
 
 def test_the_bound_of_a_ratio_ignores_selections_over_nothing() -> None:
-    """A joined text of w words has w - 1 bigrams: a blank sentence alone has -1, and the ratio 0."""
+    """Test a joined text, where w words have w - 1 bigrams: a blank sentence alone has -1, and the ratio is 0."""
     instance = Coverage.of([0, 3], [{}, {0: 1}], [[1]], constants=(0, -1), mass=[[0, 0], [0, 3]])
     problem = CoverageProblem.of(instance)
     assert problem.evaluate((0,)).key == 0

@@ -1,4 +1,4 @@
-"""HiGHS ends when the deadline comes, hears Ctrl-C, and what it has by then is still a bound."""
+"""Check that HiGHS ends at the deadline and on Ctrl-C, and that its unfinished bound is valid."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def model() -> LinearModel:
     return coverage_model(large())
 
 
-def test_the_deadline_ends_it(model: LinearModel) -> None:
+def test_the_deadline_ends_highs(model: LinearModel) -> None:
     began = perf_counter()
     full = model_bound(model, Deadline(0.0))
     for seconds in (0.0, 0.05):
@@ -49,7 +49,7 @@ def test_the_deadline_ends_it(model: LinearModel) -> None:
 
 
 class Pressed(Deadline):
-    """Ctrl-C comes while HiGHS calls back."""
+    """A deadline that raises SIGINT while HiGHS calls back."""
 
     pressed = False
 
@@ -88,7 +88,7 @@ def test_the_clock_of_a_solver_that_ran_before_does_not_count(model: LinearModel
     assert highs.modelStatusToString(highs.getModelStatus()) == "Optimal"
 
 
-def test_a_caller_may_end_it(model: LinearModel) -> None:
+def test_a_callback_ends_highs(model: LinearModel) -> None:
     highs = new_highs()
     pass_model(highs, model, relaxed=True)
     highs.setOptionValue("presolve", "off")
@@ -99,9 +99,9 @@ def test_a_caller_may_end_it(model: LinearModel) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows sends no SIGINT to one process alone")
-def test_ctrl_c_ends_it(model: LinearModel) -> None:
+def test_ctrl_c_ends_highs(model: LinearModel) -> None:
     highs = new_highs()
-    pass_model(highs, model)  # with its integrality it takes minutes
+    pass_model(highs, model)  # the integer program takes minutes
     timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     began = perf_counter()
@@ -129,14 +129,14 @@ def test_without_time_f1_is_at_most_1() -> None:
     assert value_bound(instance) <= value_bound(instance, Deadline(0.0)) <= 1
 
 
-def test_ratios_that_nothing_is_left_for() -> None:
-    """Trivial bounds: all that a numerator can be over the least that the denominator can."""
+def test_without_time_a_sum_has_a_trivial_bound() -> None:
+    """Test the trivial bounds: the largest numerator over the least denominator."""
     instance = random_coverage(np.random.default_rng(1), kind="sum")
     assert value_bound(instance, Deadline(0.0)) >= value_bound(instance) > Fraction(0)
 
 
 def test_output_is_off_before_callbacks_begin(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What begins them prints the version since 1.16, to stdout, where rows are written."""
+    """Test this because enabling callbacks prints the version to stdout since HiGHS 1.16, where rows are written."""
     said = []
 
     def begin(highs: highspy.Highs) -> None:
@@ -148,7 +148,7 @@ def test_output_is_off_before_callbacks_begin(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize("strategy", ["milp", "exhaustive", "branch-and-bound"])
-def test_whoever_ran_highs_with_more_threads_in_this_process_disturbs_nothing(strategy: str) -> None:
+def test_an_earlier_highs_with_more_threads_does_no_harm(strategy: str) -> None:
     model = pyo.ConcreteModel()
     model.x = pyo.Var(range(3), domain=pyo.Binary)
     model.y = pyo.Var(range(2), domain=pyo.Integers, bounds=(0, 4))

@@ -1,3 +1,5 @@
+"""Test the integer program of an instance: its rows, its relaxation, and ratios."""
+
 from __future__ import annotations
 
 from fractions import Fraction
@@ -20,7 +22,7 @@ def dense(model: LinearModel) -> list[list[int]]:
 
 
 def test_the_paper_s_rows_merged() -> None:
-    """Eq. 3-8: columns x0 x1 | steps of feature 0 | steps of feature 1; rows: features, then the length."""
+    """Check Eq. 3-8; columns: x0 x1 | steps of feature 0 | steps of feature 1; rows: features, then the length."""
     instance = Coverage.of([3, 2], [{0: 1, 1: 5}, {1: 1}], [[3], [2, 1]], constants=(1, 9), max_length=4, min_length=2)
     model = coverage_model(instance)
     assert dense(model) == [[-1, 0, 1, 0, 0], [-2, -1, 0, 1, 1], [3, 2, 0, 0, 0]]
@@ -36,7 +38,7 @@ def test_parents_needs_and_vetoes_are_rows() -> None:
         [1, 1, 1], [{}, {}, {}], [[4]], constants=(0, 4), parents=[-1, 0, -1], joints=(Joint(0, (1, 2), (0,)),)
     )
     model = coverage_model(instance)
-    # x0 x1 x2 | the joint | the step
+    # columns: x0 x1 x2 | the joint | the step
     assert dense(model) == [
         [0, 0, 0, -1, 1],
         [1, 1, 1, 0, 0],
@@ -90,7 +92,7 @@ def test_the_optimum_is_the_enumerated_one(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["precision", "f1", "set"])
 def test_the_program_of_a_ratio_tells_whether_anything_beats_it(kind: str) -> None:
-    """Dinkelbach 1967: max q T - p D is positive exactly if some selection has T / D > p / q."""
+    """Check Dinkelbach 1967: max q T - p D is positive exactly if some selection has T / D > p / q."""
     rng = np.random.default_rng(0)
     answers = set()
     for seed in range(60):

@@ -1,4 +1,4 @@
-"""Bounds of ratios by linear programs: never below the optimum, and near it."""
+"""Check that bounds of ratios by linear programs are never below the optimum, and near it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from optsum.testing import HARMONIC, brute_force, random_coverage
 
 TRIALS = 60
 STEP = Fraction(1, 10**6)
-# How often the bound is the optimum at least, and its mean excess, a share of the optimum, at most.
+# The least number of bounds that are tight, and the largest mean excess as a share of the optimum.
 EXPECTED = {
     "precision": (22, 0.39),
     "f1": (22, 0.07),
@@ -53,7 +53,7 @@ def test_no_selection_is_above_and_most_bounds_are_near(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", EXPECTED)
-def test_without_time_a_bound_is_one_still(kind: str) -> None:
+def test_without_time_the_bound_is_valid(kind: str) -> None:
     rng = np.random.default_rng(6)
     for number in range(10):
         instance = random_coverage(rng, kind=kind).relaxed
@@ -105,7 +105,7 @@ def test_ratios_of_joints_are_bounded_without_them(kind: str, monkeypatch: pytes
 
 
 def _sum_of_ratios(rng: np.random.Generator, number: int) -> Coverage:
-    """Return an instance of positive denominators; some with seams, equal or alike denominators, or rows."""
+    """Return an instance with positive denominators; some have joints, equal or similar denominators, or rows."""
     while True:
         instance = random_coverage(rng, kind="sum", units=6).relaxed
         constants, mass = instance.constants.copy(), instance.mass.copy()
@@ -132,7 +132,7 @@ def _sum_of_ratios(rng: np.random.Generator, number: int) -> Coverage:
 @pytest.mark.parametrize("enough", [0, Fraction(9, 10), 1])
 @pytest.mark.parametrize("seconds", [None, 0.003])
 @pytest.mark.parametrize("cells", [sum_bound._CELLS, 0])
-def test_prices_bound_sums_from_any_known_value(
+def test_sums_are_bounded_by_prices_from_any_known_value(
     enough: Fraction, seconds: float | None, cells: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sum_bound, "_CELLS", cells)  # 0: all side constraints are left out
@@ -158,7 +158,7 @@ def test_no_row_asks_the_units_for_what_features_add_to_a_denominator() -> None:
         combination=Combination.SUM, max_length=2,
     )  # fmt: skip
     bound = SumBound(instance, [Fraction(1, 3)] * 3, [1.0] * 3, Fraction(0))
-    _, upper = bound._whole.halves()  # all selections but the empty one
+    _, upper = bound._whole.halves()  # all selections except the empty one
     rows, limits = bound._rows_of(upper)
     assert len(rows) == 1
     assert limits[0, 0] <= rows[0].sum() <= limits[0, 1]
@@ -176,7 +176,7 @@ def test_greedy_selections_of_sums_beyond_64_bits() -> None:
 
 
 @pytest.mark.parametrize("kind", EXPECTED)
-def test_each_ratio_has_a_bound_that_takes_no_time(kind: str) -> None:
+def test_each_ratio_has_a_trivial_bound(kind: str) -> None:
     rng, tight = np.random.default_rng(7), 0
     for number in range(60):
         instance = random_coverage(rng, kind=kind, units=6).relaxed
@@ -192,8 +192,8 @@ def test_each_ratio_has_a_bound_that_takes_no_time(kind: str) -> None:
     assert tight >= 5
 
 
-def test_what_a_program_leaves_out_of_a_denominator_must_not_leave_nothing() -> None:
-    """A ratio over nothing is 0; over what two copies add it is worth something."""
+def test_a_relaxed_denominator_never_becomes_zero() -> None:
+    """Test this because a ratio over nothing is 0, and one over the contribution of two copies is not."""
     instance = Coverage.of(
         [1, 1], [{0: 1, 1: 1}, {}], [[1, 1], [1, 1]], slots=[3, 2], constants=(0, 0, 0, 0), weights=(1, 1),
         mass=[[0, 0], [0, 0], [0, 0], [0, 1]], combination=Combination.SUM, max_length=1,
@@ -206,8 +206,8 @@ def test_what_a_program_leaves_out_of_a_denominator_must_not_leave_nothing() -> 
 
 
 @pytest.mark.parametrize("combination", [Combination.SUM, Combination.HARMONIC])
-def test_totals_near_the_range_of_integers(combination: Combination) -> None:
-    """Multipliers of denominators are rounded to 0 there, and sums of totals may pass 64 bits."""
+def test_totals_near_64_bits_have_valid_bounds(combination: Combination) -> None:
+    """Test totals whose multipliers are rounded to 0, and whose sums may exceed 64 bits."""
     rng, tried = np.random.default_rng(7), 0
     for number in range(60):
         ratios = int(rng.integers(2, 4))

@@ -1,4 +1,4 @@
-"""The proven integer, computed once more from its formula, in Python's numbers; and what is made of a relaxation."""
+"""Compare proven bounds with the formula of weak duality in Python numbers, and test unfinished relaxations."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MULTIPLIERS = [
 
 
 def by_the_formula(model: LinearModel, duals: list[float]) -> int:
-    """Weak duality as the module's docstring prints it; of what is minimized, the negative is maximized."""
+    """Return the bound by the formula in the module's docstring; a minimum is the negative of a maximum."""
     sign = 1 if model.sense is Sense.MAXIMIZE else -1
     total = Fraction(0)
     reduced = [Fraction(sign * int(c)) for c in model.objective]
@@ -80,7 +80,7 @@ def test_the_bound_is_the_formula_s(model: LinearModel, data: st.DataObject) -> 
 
 
 def one_row(sense: Sense, value: int, side: float, objective: int = 3) -> LinearModel:
-    """One column of at most 2 in one row, whose value has one side."""
+    """Return a model of one column of at most 2 and one row, whose entry is `value` and whose bound is `side`."""
     maximized = sense is Sense.MAXIMIZE
     return LinearModel(
         sense=sense,
@@ -100,9 +100,9 @@ def one_row(sense: Sense, value: int, side: float, objective: int = 3) -> Linear
 @pytest.mark.parametrize(
     ("value", "dual", "bound"),
     [
-        (2**20, 2.0**30, 0),  # the product is beyond 64 bits, neither factor is
+        (2**20, 2.0**30, 0),  # the product exceeds 64 bits, the factors do not
         (-(2**20), 2.0**30, 2 * (3 + 2**50)),
-        (-(2**20), -(2.0**30), 6),  # it presses on a side that does not exist
+        (-(2**20), -(2.0**30), 6),  # the multiplier belongs to a side that does not exist
         (-(2**20), -1 / SCALE, 6),
         (0, 2.0**70, 6),
         (1, inf, 6),
@@ -115,15 +115,15 @@ def test_large_multipliers_on_one_row(value: int, dual: float, bound: int) -> No
     assert dual_bound(model, np.array([dual])) == bound == by_the_formula(model, [dual])
 
 
-def test_what_is_not_worth_its_rows_adds_nothing() -> None:
-    """A 65536th below 3, which anything more would round up."""
+def test_a_column_that_costs_more_than_its_value_adds_nothing() -> None:
+    """Test a multiplier a 65536th below 3, where any excess would be rounded up."""
     assert dual_bound(one_row(Sense.MAXIMIZE, 2, 1.0), np.array([3 - 1 / SCALE])) == 2
     assert dual_bound(one_row(Sense.MINIMIZE, 2, 1.0), np.array([-1 / SCALE])) == 0, "no side is above"
 
 
 @pytest.mark.parametrize(("sense", "plain", "bad"), [(Sense.MAXIMIZE, 6, 9), (Sense.MINIMIZE, 0, -3)])
 def test_an_early_basis_is_never_worse_than_none(sense: Sense, plain: int, bad: int) -> None:
-    """At most one where three each are won, and at least one where each costs three."""
+    """Test a maximum of one column worth three, and a minimum where it costs three."""
     model = one_row(sense, 1, 1.0)
 
     def bound(dual: float, optimal: bool) -> int:

@@ -1,3 +1,5 @@
+"""Test comparisons of strategies: ratios, contradictions, failures, times, the exact strategy."""
+
 from __future__ import annotations
 
 import importlib
@@ -73,7 +75,7 @@ def test_the_table_is_what_single_runs_give(news: list[Any]) -> None:
         assert (row.reached, row.optima) == (sum(key == best for key, best in keys), len(news))
         assert (row.problems, row.solved, row.failed, row.guaranteed) == (len(news), len(news), 0, 0)
     assert table.rows[0].reached == len(news)
-    assert table.rows[1].reached < len(news)  # greedy is visibly not optimal on some
+    assert table.rows[1].reached < len(news)  # greedy search is not optimal on some
     for found in table.results:
         alone = next(each for each in single[found.strategy] if each.id == found.id)
         assert (found.selection, found.key, found.bound_key, found.config_hash) == (
@@ -84,7 +86,7 @@ def test_the_table_is_what_single_runs_give(news: list[Any]) -> None:
 def test_the_exact_strategy_comes_first_and_once() -> None:
     assert plan_of(["greedy", "auto", "lead"], max_length=3).strategies == ["auto", "greedy", "lead"]
     assert plan_of(["greedy", "milp", "exhaustive"], max_length=3).strategies == ["milp", "greedy", "exhaustive"]
-    timed = plan_of(["greedy", "milp"], max_length=3, exact_time_limit=9)  # which is none of milp's own
+    timed = plan_of(["greedy", "milp"], max_length=3, exact_time_limit=9)  # the exact strategy's limit
     assert timed.strategies == ["auto", "greedy", "milp"]
     assert plan_of("lead, greedy", "exhaustive", max_length=3).strategies == ["exhaustive", "lead", "greedy"]
     assert plan_of(["lead"], "none", max_length=3).strategies == ["lead"]
@@ -104,7 +106,7 @@ def test_the_exact_strategy_comes_first_and_once() -> None:
         ({"max_lenght": 3}, UnknownNameError, "max_length"),
     ],
 )
-def test_what_cannot_be_compared_is_refused(given: dict[str, Any], error: type[Exception], reason: str) -> None:
+def test_impossible_comparisons_are_refused(given: dict[str, Any], error: type[Exception], reason: str) -> None:
     with pytest.raises(error, match=reason):
         compare([], **{"max_length": 3, **given})
 
@@ -163,7 +165,7 @@ def test_ratios_below_zero(best: int, value: int, ratio: float) -> None:
     assert table_of([result("milp", best, best), result("greedy", value, 9)]).rows[1].mean_ratio == ratio
 
 
-def test_values_that_only_floats_take_for_equal_are_not() -> None:
+def test_values_that_are_equal_only_as_floats_differ() -> None:
     best, close = Fraction(10**17, 10**17 + 1), Fraction(10**17 - 1, 10**17)
     assert float(best) == float(close)
     assert table_of([result("milp", best, best), result("greedy", close, 1)]).rows[1].reached == 0
@@ -226,7 +228,7 @@ def test_a_selection_that_attains_a_bound_is_optimal() -> None:
         [result("milp", 3, 5), result("greedy", 6, 7)],
     ],
 )
-def test_claims_that_cannot_both_be_true_are_called_so(claims: list[Result]) -> None:
+def test_contradictory_claims_are_reported(claims: list[Result]) -> None:
     table = table_of(claims)
     (said,) = table.contradictions
     assert said.startswith("t: milp ")
@@ -235,7 +237,7 @@ def test_claims_that_cannot_both_be_true_are_called_so(claims: list[Result]) -> 
     assert said in str(table).replace("\n", " ")
 
 
-def test_what_is_proven_to_be_infeasible_is_called_so() -> None:
+def test_proven_infeasibility_is_reported() -> None:
     nothing = result("milp", None, status=Status.INFEASIBLE)
     table = table_of([nothing, result("greedy", None, status=Status.NO_SOLUTION)])
     assert [row.infeasible for row in table.rows] == [1, 0]
@@ -303,7 +305,7 @@ def test_a_problem_is_built_once_for_each_set_of_units_and_bounded_once(monkeypa
         calls["bound"] += 1
         return real_bound(problem, deadline)
 
-    compare([], ["greedy", "lead", "random"], max_length=6)  # gets ready
+    compare([], ["greedy", "lead", "random"], max_length=6)  # warm up
     monkeypatch.setattr(side_by_side, "build", counted_build)
     monkeypatch.setattr(certificate, "certify", counted_bound)
     table = compare([GREEDY_MISSES], ["greedy", "lead", "random"], max_length=6)

@@ -1,4 +1,4 @@
-"""Wins, ties, significance and times of a comparison."""
+"""Test wins, ties, significance and times to target of a comparison."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Comparisons are drawn: refused before the work, the same bytes for the same data, text as it is."""
+"""Test figures of comparisons: early refusals, identical bytes for identical data, literal text."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ def test_a_comparison_without_any_ratio_is_drawn(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "reason"), [("a.html", "a format that optsum cannot draw"), ("none/a.svg", "create it first")]
 )
-def test_what_cannot_be_drawn_is_refused_at_once(tmp_path: Path, name: str, reason: str) -> None:
+def test_impossible_figures_are_refused_at_once(tmp_path: Path, name: str, reason: str) -> None:
     with pytest.raises(OptionError, match=reason):
         checked_plot(tmp_path / name)
 
 
-def test_without_matplotlib_it_says_what_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_matplotlib_the_error_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(figures, "find_spec", lambda name: None)
     with pytest.raises(OptionError, match=r"pip install 'optsum\[plots\]'"):
         checked_plot("a.svg")

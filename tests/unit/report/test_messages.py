@@ -1,4 +1,4 @@
-"""What people are told while they wait."""
+"""Test messages during a search: progress on terminals, warnings in logs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from optsum.report import messages
 from optsum.system.clock import Limits
 
 
-def test_what_a_search_tells_is_shown_on_a_terminal_alone(
+def test_messages_of_a_search_are_shown_on_terminals_only(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = Run(CoverageProblem.of(Coverage.of([1], [{0: 1}], [[1]])), Limits(), np.random.default_rng(0))
@@ -27,7 +27,7 @@ def test_what_a_search_tells_is_shown_on_a_terminal_alone(
     assert capsys.readouterr() == ("", "")
 
 
-def test_warnings_are_for_a_log_too(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_warnings_are_logged_as_well(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     for terminal in (True, False):
         monkeypatch.setattr(messages, "on_terminal", lambda terminal=terminal: terminal)
         with messages.telling():

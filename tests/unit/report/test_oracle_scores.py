@@ -1,4 +1,4 @@
-"""Extracts against all oracles: the paper's example, plain enumeration, and what is not known."""
+"""Compare scores of extracts against all oracles with the paper's example and with enumeration."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SYSTEMS: list[dict[str, Any]] = [
 
 
 def test_the_papers_measure_by_hand() -> None:
-    """Of 3 words there are three oracles: two of the three first sentences never fit, so one of them and dogwood."""
+    """Test three oracles of 3 words: each is one of the three first sentences, with "dogwood"."""
     scores = optsum.score([TIES], SYSTEMS, metric="rouge-1", oracles=True, max_length=3)
     rows = {row.system: row.oracle["rouge-1"] for row in scores.rows}
     oracles = [{0, 3}, {1, 3}, {2, 3}]
@@ -48,7 +48,7 @@ def test_the_papers_measure_by_hand() -> None:
 
 
 def test_people_are_held_against_scores_of_the_same_topics(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What people said of a topic whose oracles are unknown is not beside the means of the others, nor is it 0."""
+    """Check that human scores of topics with unknown oracles are left out of the means, and are not 0."""
     real = OracleScores.of
 
     def unknown(self: OracleScores, topic: optsum.Topic) -> dict[str, Any]:
@@ -73,7 +73,7 @@ PAPER: dict[str, Any] = {
 
 
 def test_single_oracles_as_in_section_6_2_3(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Each oracle by itself: P, R and F; the mean of all is the row's P and R."""
+    """Check P, R and F of each oracle; their means are the row's P and R."""
     system = {"topic_id": "p", "system": "S", "selection": [0, 1, 2, 3]}
     for name, row in (("topics", PAPER), ("systems", system)):
         (tmp_path / f"{name}.jsonl").write_text(json.dumps(row), "utf-8")
@@ -98,7 +98,7 @@ def test_single_oracles_as_in_section_6_2_3(tmp_path: Path, capsys: pytest.Captu
     assert "each" not in optsum.score([PAPER], [system], metric="rouge-1", oracles=True, max_length=5).rows[0].oracle
 
 
-def test_it_is_the_f_measure_of_the_python_call() -> None:
+def test_the_f_measure_is_that_of_the_python_call() -> None:
     optima = optsum.enumerate_optima(TIES, max_length=3, metric="rouge-2", keep_unmatched=False)
     scores = optsum.score([TIES], SYSTEMS[:1], metric="rouge-1+rouge-2+rouge-l", oracles=True, max_length=3)
     assert scores.rows[0].oracle["rouge-2"]["f1"] == optima.f_measure({0, 3})
@@ -114,7 +114,7 @@ def test_a_preset_says_how_long_oracles_are() -> None:
         optsum.score([TIES], SYSTEMS, oracles=True)
 
 
-def test_what_is_not_found_in_time_is_said() -> None:
+def test_oracles_not_found_in_time_are_reported() -> None:
     scores = optsum.score([TIES], SYSTEMS, metric="rouge-1", oracles=True, max_length=3, time_limit=0)
     assert scores.rows[0].oracle["rouge-1"] == {"precision": None, "recall": None, "f1": None}
     assert "not all oracles were found in time: 1 (each a topic and a metric)" in str(scores)
@@ -131,7 +131,7 @@ def test_rows_have_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert rows["two"]["oracle"]["rouge-1"]["count"] == 3
     assert rows["far"]["error"]
     assert "rouge-1 P" in capsys.readouterr().out
-    # Rows of a search are systems, too.
+    # Rows of a search are systems as well.
     solved = tmp_path / "solved.jsonl"
     assert main(["solve", str(topics), "--max-length", "3", "-o", str(solved)]) == 0
     capsys.readouterr()

@@ -1,4 +1,4 @@
-"""`score` of selections under a budget: what a packer chose, held against the most claims that fit."""
+"""Test `score` of selections within a budget: each packer's choice against the most claims that fit."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def sets_of(size: int) -> Iterator[tuple[int, ...]]:
 
 @st.composite
 def packed(draw: st.DrawFn) -> tuple[dict[str, Any], int, list[list[int]]]:
-    """Draw a question, a budget, and what some packers chose."""
+    """Draw a question, a budget, and the choices of some packers."""
     size = draw(st.integers(1, 6))
     claims = draw(st.integers(1, 5))
     passage = st.lists(st.integers(0, claims - 1), max_size=3, unique=True)
@@ -72,7 +72,7 @@ def test_each_choice_beside_trying_everything(drawn: tuple[dict[str, Any], int, 
             assert row.claims["gap"] == row.claims["worst"] == pytest.approx(float(lost))
 
 
-def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_scores_packed_contexts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     chosen = [
         {"topic_id": "q", "system": "bm25", "selection": [2, 3], "human": {"good": 1}},
         {"topic_id": "q", "system": "whole", "selection": [2, 1, 0], "human": {"good": 2}},

@@ -1,4 +1,4 @@
-"""Comparisons over several seeds: who is run how often, and what is said of the spread."""
+"""Test comparisons over several seeds: the number of runs, and the reported spread."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TOPICS: list[dict[str, Any]] = [
 ]
 
 
-def test_what_proves_runs_once_and_the_rest_with_each_seed() -> None:
+def test_exact_strategies_run_once_and_heuristics_with_each_seed() -> None:
     plan = plan_of(["random", "greedy", "branch-and-bound"], "exhaustive", seeds="3:6", max_length=6)
     assert plan.strategies == ["exhaustive", "random", "greedy", "branch-and-bound"]
     assert plan.names == ["exhaustive", *["random"] * 3, *["greedy"] * 3, "branch-and-bound"]
@@ -57,7 +57,7 @@ def test_one_seed_has_no_spread() -> None:
 
 
 @pytest.mark.parametrize("given", ["", "3:3", "a", "1,,2", "-1", [1.5], [True], 7, "1:2:3", []])
-def test_what_are_no_seeds_is_refused(given: Any) -> None:
+def test_invalid_seeds_are_refused(given: Any) -> None:
     with pytest.raises(OptionError, match="give them as 0:10, or as 1,2,3"):
         plan_of(["random"], seeds=given, max_length=6)
 
@@ -72,7 +72,7 @@ def test_what_are_no_seeds_is_refused(given: Any) -> None:
         ({"exact_time_limit": -1}, "a number of at least 0"),
     ],
 )
-def test_what_contradicts_itself_is_refused(given: dict[str, Any], reason: str) -> None:
+def test_contradictory_options_are_refused(given: dict[str, Any], reason: str) -> None:
     with pytest.raises(OptionError, match=reason):
         plan_of(["random"], **{"max_length": 6, **given})
 
@@ -87,5 +87,5 @@ def test_the_exact_strategy_has_a_limit_of_its_own(tmp_path: Path) -> None:
     assert [way.seed for way in plan_of(["greedy"], config=file, seed=5).variants] == [5, 5]
 
 
-def test_both_stand_in_the_schema_of_a_file() -> None:
+def test_seeds_and_limits_are_in_the_schema_of_a_file() -> None:
     assert {"seeds", "exact-time-limit"} <= schema()["properties"].keys()

@@ -1,4 +1,4 @@
-"""Ranks, Student's t and Wilcoxon's test: by hand, by counting, and as scipy has them."""
+"""Compare ranks, Student's t and Wilcoxon's test with values by hand and with scipy."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ def test_equal_numbers_share_their_mean_rank() -> None:
 
 
 @pytest.mark.parametrize("degrees", [1, 2, 3, 4, 7, 30, 99, 100, 101, 150, 1000, 17037])
-def test_student_is_scipys(degrees: int) -> None:
+def test_quantiles_of_student_equal_scipy(degrees: int) -> None:
     stats = pytest.importorskip("scipy.stats")
     assert student(degrees) == pytest.approx(stats.t.ppf(0.975, degrees), rel=1e-9)
 
 
 def test_wilcoxon_by_counting_signs() -> None:
-    """Of seven differences, all positive and of different size, 2 of 128 arrangements of signs are as extreme."""
+    """Check that of seven positive distinct differences 2 of 128 arrangements of signs are as extreme."""
     assert wilcoxon([1.0, 2.0, 0.0, 3.0, 4.0, 5.0, 6.0, 7.0]) == pytest.approx(2 / 128)
     assert wilcoxon([1.0, 2.0, 0.0, 3.0, 4.0, 5.0]) is None
 
@@ -44,9 +44,9 @@ def test_wilcoxon_is_exact_with_equal_differences(seed: int) -> None:
 
 
 @pytest.mark.parametrize(("count", "shift"), [(6, 1.0), (20, 0.3), (50, 0.0), (51, 0.2), (300, 0.1)])
-def test_wilcoxon_is_scipys(count: int, shift: float) -> None:
+def test_wilcoxon_equals_scipy(count: int, shift: float) -> None:
     stats = pytest.importorskip("scipy.stats")
-    normal = "asymptotic" if "asymptotic" in str(stats.wilcoxon.__doc__) else "approx"  # as older ones call it
+    normal = "asymptotic" if "asymptotic" in str(stats.wilcoxon.__doc__) else "approx"  # the name in older versions
     apart = np.random.default_rng(count).normal(shift, 1.0, count)
     method = "exact" if count <= 50 else normal
     assert wilcoxon(apart.tolist()) == pytest.approx(stats.wilcoxon(apart, method=method).pvalue, rel=1e-9)

@@ -1,4 +1,4 @@
-"""Spread, confidence intervals and significance, by hand and as printed."""
+"""Test standard deviations and confidence intervals, by hand and against published ones."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_spread_by_hand() -> None:
 
 @pytest.mark.parametrize(("count", "reach"), [(2, 12.706), (3, 4.303), (30, 2.045), (1000, 1.962)])
 def test_intervals_of_few_numbers_are_students(count: int, reach: float) -> None:
-    """The 97.5 % quantile of Student's t as textbooks print it."""
+    """Check the 97.5 % quantiles of Student's t printed in textbooks."""
     values = [float(number % 2) for number in range(count)]
     found = spread_of(values)
     assert found is not None
@@ -31,7 +31,7 @@ def test_intervals_of_few_numbers_are_students(count: int, reach: float) -> None
 
 
 def test_the_papers_intervals_are_those_of_1_96() -> None:
-    """Akhmetov et al. 2022, Table 4: std .07 over 17,038 articles gives .0011, and .1 gives .0015 (Table 5)."""
+    """Check Akhmetov et al. 2022, Table 4: std .07 over 17,038 articles gives .0011, and .1 gives .0015 (Table 5)."""
     for std, printed in ((0.07, 0.0011), (0.08, 0.0012), (0.10, 0.0015)):
         assert round(1.96 * std / 17038**0.5, 4) == printed
 

@@ -1,3 +1,5 @@
+"""Test scores of systems: means, correlations with human scores, errors."""
+
 from __future__ import annotations
 
 import json
@@ -86,7 +88,7 @@ def test_means_are_over_the_topics_of_a_system() -> None:
     assert "Not every system" in str(scores)
 
 
-def test_what_cannot_be_scored_is_a_row_and_costs_the_others_nothing() -> None:
+def test_a_summary_that_cannot_be_scored_is_an_error_row_and_costs_no_other() -> None:
     topics = [BadTopic("w", "t:1", "broken"), topic(), topic("empty", references=[[" "]])]
     systems = [
         system("far", selection=[7]),
@@ -133,7 +135,7 @@ def test_correlations_are_of_systems_and_of_summaries() -> None:
 
 
 def test_published_correlations_of_realsumm_come_out(shared_data: Path) -> None:
-    """System and summary level, 24 systems on 50 topics, from the scores stored with the data."""
+    """Check the correlations of systems and of summaries, 24 systems on 50 topics, from the scores in the data."""
     scores = SystemScores(ScoreOptions())
     by_topic: dict[str, list[dict[str, Any]]] = {}
     for line in (shared_data / "realsumm" / "systems.jsonl").read_text(encoding="utf-8").splitlines():

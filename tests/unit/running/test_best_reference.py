@@ -1,4 +1,4 @@
-"""The reference that gives most: one problem a reference, one answer, the union of the optima."""
+"""Test --references best: one problem for each reference, one answer, and the union of the optima."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ WAYS_OF = [(name, way) for name in STRATEGIES.names() for way in WAYS[: 1 + STRA
 
 @pytest.fixture(params=WAYS)
 def bounded(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
-    """Search small topics as they are, and as large ones: only where a bound leaves hope."""
+    """Search small topics normally, and again as if they were large, where bounds rule out references first."""
     large = request.param == "bounded first"
     if large:
         monkeypatch.setattr("optsum.running.one_problem._LARGE", 0)
@@ -56,7 +56,7 @@ def topics() -> Iterator[dict[str, Any]]:
 
 
 def apart(topic: dict[str, Any], **options: Any) -> list[optsum.Oracles]:
-    """All optima of each reference by itself."""
+    """Return all optima of each reference by itself."""
     singles = [topic | {"references": [reference]} for reference in topic["references"]]
     return [optsum.enumerate_optima(single, strategy="exhaustive", **options) for single in singles]
 
@@ -77,7 +77,7 @@ def test_the_best_of_all_references_and_the_union_of_its_optima(options: dict[st
         try:
             single = apart(topic, **options)
         except InputError:
-            continue  # no bigram
+            continue  # the reference has no bigram
         keys = [oracles.result.key for oracles in single]
         known = [key for key in keys if key is not None]
         result = optsum.solve(topic, references="best", strategy="exhaustive", **options)
@@ -110,7 +110,7 @@ def test_references_that_give_no_more_are_not_searched_to_the_end(strategy: str)
         try:
             keys = [oracles.result.key or 0 for oracles in apart(topic, **options)]
         except InputError:
-            continue  # no bigram
+            continue  # the reference has no bigram
         result = optsum.solve(topic, references="best", strategy=strategy, **options)
         assert (result.status, result.key) == (Status.OPTIMAL, max(keys))
         assert result.extra["reference"] == keys.index(max(keys))
@@ -142,8 +142,8 @@ def test_a_reference_with_nothing_to_count_costs_nothing_and_several_are_refused
 
 
 @pytest.mark.usefixtures("bounded")
-def test_what_is_not_proven_for_every_reference_is_not_optimal() -> None:
-    """Limits stop every reference early; the bound is the largest of theirs."""
+def test_a_result_not_proven_for_every_reference_is_not_optimal() -> None:
+    """Check that limits stop every reference early, and that the bound is the largest of theirs."""
     words = " ".join("abcdefghij")
     topic = {"id": "t", "documents": [list("abcdefghij") * 3], "references": [[words[:9]], [words]]}
     free = optsum.solve(topic, references="best", strategy="exhaustive", max_length=6)
@@ -200,7 +200,7 @@ def test_ctrl_c_ends_all_references(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def interrupted(self: Any, run: Any) -> None:
         calls.append(1)
-        if len(calls) == 3:  # one is of the warm-up
+        if len(calls) == 3:  # one call belongs to the warm-up
             raise KeyboardInterrupt
         run.see((0,))
         run.prove()
@@ -217,7 +217,7 @@ def test_ctrl_c_ends_all_references(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_nothing_is_claimed_of_references_that_were_not_searched(
     monkeypatch: pytest.MonkeyPatch, strategy: str, place: str
 ) -> None:
-    """The last references give most, and Ctrl-C comes before they are searched."""
+    """Test a best reference that comes last, and Ctrl-C before it is searched."""
     topic = TOPIC | {"references": TOPIC["references"][:3]}
     options: dict[str, Any] = {"references": "best", "strategy": strategy, "max_length": 6}
     best = optsum.solve(topic, **options).objective
@@ -313,8 +313,8 @@ def test_families_of_different_units_are_united() -> None:
 
 
 def under(topic: dict[str, Any], reference: Any, selection: tuple[int, ...], **options: Any) -> Fraction | None:
-    """Return what a selection is worth against one reference; None if it breaks a limit."""
-    every = resolve({**options, "strategy": "lead"})  # which sees all sentences
+    """Return the value of a selection for one reference, or None if it is infeasible."""
+    every = resolve({**options, "strategy": "lead"})  # a strategy that sees all sentences
     task = build(as_topic(topic | {"references": [reference]}), setup_of(every))
     evaluation = task.problem.evaluate(tuple(task.units.index(number) for number in selection))
     return Fraction(evaluation.key) if evaluation.feasible else None
@@ -324,12 +324,12 @@ def under(topic: dict[str, Any], reference: Any, selection: tuple[int, ...], **o
 @pytest.mark.parametrize(("strategy", "bounded"), WAYS_OF, indirect=["bounded"])
 @pytest.mark.parametrize("options", [{"max_length": 8}, {"measure": "f1"}, {"max_length": 9, "metric": "rouge-2"}])
 def test_a_selection_is_worth_what_the_best_reference_gives(strategy: str, options: dict[str, Any]) -> None:
-    """Whichever strategy found it, and for whichever reference."""
+    """Check this whichever strategy and reference found the selection."""
     for topic in list(topics())[:4]:
         try:
             result = optsum.solve(topic, references="best", strategy=strategy, evaluation_limit=60, **options)
         except (InputError, UnsupportedError):
-            continue  # no bigram, or nothing for this strategy
+            continue  # no bigram, or not served by the strategy
         if result.selection is None:
             continue
         worth = [under(topic, reference, result.selection, **options) for reference in topic["references"]
@@ -339,7 +339,7 @@ def test_a_selection_is_worth_what_the_best_reference_gives(strategy: str, optio
 
 
 def test_large_topics_are_searched_with_the_references_that_may_be_best(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A reference whose bound is below the value of another is not searched, and the proof holds all the same."""
+    """Check that a reference whose bound is below a known value is skipped, and that the result is proven."""
     rng = np.random.default_rng(5)
     words = [f"w{number}" for number in range(60)]
     sentences = [" ".join(rng.choice(words, 5)) for _ in range(120)]
@@ -363,7 +363,7 @@ def test_large_topics_are_searched_with_the_references_that_may_be_best(monkeypa
     assert result.statistics["reference_objectives"].keys() == {"0", "1", "2", "3"}
 
 
-def test_what_the_limit_of_its_share_has_ended_is_searched_again_with_what_is_left(
+def test_a_reference_stopped_at_its_share_of_the_limit_is_searched_again(
     monkeypatch: pytest.MonkeyPatch, bounded: bool
 ) -> None:
     shares: list[float] = []
@@ -377,7 +377,7 @@ def test_what_the_limit_of_its_share_has_ended_is_searched_again_with_what_is_le
 
     twice = TOPIC | {"references": [["c d e f g"], ["c d e f g"]]}
     options: dict[str, Any] = {"references": "best", "strategy": "milp", "max_length": 6, "time_limit": 60}
-    optsum.solve(twice, **options)  # what a process does once
+    optsum.solve(twice, **options)  # what a process does only once
     monkeypatch.setattr(Milp, "search", ended)
     result = optsum.solve(twice, **options)
     assert len(shares) == (3 if bounded else 2)
@@ -387,7 +387,7 @@ def test_what_the_limit_of_its_share_has_ended_is_searched_again_with_what_is_le
 
 
 @pytest.mark.usefixtures("bounded")
-def test_references_that_the_time_does_not_suffice_for_are_left_and_nothing_is_claimed_of_them(
+def test_nothing_is_claimed_of_references_without_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     topic = {
@@ -405,7 +405,7 @@ def test_references_that_the_time_does_not_suffice_for_are_left_and_nothing_is_c
     assert not optima.complete
 
 
-def test_the_limit_may_come_before_it_is_known_which_reference_is_agreed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_limit_may_come_before_the_agreed_reference_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     topic = {"id": "t", "documents": [["a b", "b c"]], "references": [["a b"], ["b c"], ["c"]]}
     given: dict[str, Any] = {"max_length": 2, "references": "agreed"}
     known = optsum.solve(topic, **given)

@@ -1,4 +1,4 @@
-"""Nothing false is claimed, and nothing lost, where a limit or Ctrl-C ends a search: part of benchmarks/claims.py."""
+"""Check that a search ended by a limit or Ctrl-C claims nothing false and loses nothing (see benchmarks/claims.py)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def topic(seed: int) -> dict[str, Any]:
 
 @pytest.mark.parametrize("references", ["pooled", "mean", "best", "first", "agreed"])
 @pytest.mark.parametrize("objective", OBJECTIVES, ids=str)
-def test_what_a_search_says_that_was_ended(objective: dict[str, Any], references: str) -> None:
+def test_an_interrupted_search_claims_nothing_false(objective: dict[str, Any], references: str) -> None:
     options: dict[str, Any] = {"max_length": 24, "references": references, **objective}
     known = optsum.enumerate_optima(topic(1), strategy="exhaustive", **options)
     best = known.result.key

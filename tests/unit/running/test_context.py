@@ -1,4 +1,4 @@
-"""`optsum.context` and ``optsum context``: covers with a budget in the words of retrieval, beside greedy packing."""
+"""Test `optsum.context` and ``optsum context``: covers with a budget in the terms of retrieval."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PASSAGES = {
 }
 
 
-def test_it_is_solve_beside_greedy_search() -> None:
+def test_a_context_is_the_result_of_solve_with_that_of_greedy_search() -> None:
     found = optsum.context(GIVEN, max_length=90)
     asked: dict[str, Any] = {"formulation": "cover", "length_unit": "given", "max_length": 90}
     solved = optsum.solve(GIVEN, **asked)
@@ -52,7 +52,7 @@ def test_passages_are_units_whatever_is_in_them(caplog: pytest.LogCaptureFixture
         ({"length_unit": "sentences"}, 2),
     ],
 )
-def test_what_is_asked_for_is_no_doubt(options: Any, length: int, caplog: pytest.LogCaptureFixture) -> None:
+def test_explicit_options_cause_no_note(options: Any, length: int, caplog: pytest.LogCaptureFixture) -> None:
     found = optsum.context(PASSAGES, max_length=length, **options)
     assert (found.length, found.numerator) == (length, 3)
     assert caplog.messages == []

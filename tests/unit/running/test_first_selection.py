@@ -1,4 +1,4 @@
-"""Strategies that prove hold no less than greedy search finds, whichever limit ends them."""
+"""Check that exact strategies hold at least the selection of greedy search, whichever limit ends them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OBJECTIVES: list[dict[str, Any]] = [
 
 
 def large(seed: int) -> dict[str, Any]:
-    """Return a topic whose selections are far too many to be visited."""
+    """Return a topic with far too many selections to visit."""
     rng = np.random.default_rng(seed)
     words = [f"w{number}" for number in range(90)]
 
@@ -36,16 +36,16 @@ def large(seed: int) -> dict[str, Any]:
 
 @pytest.mark.parametrize("strategy", PROVING)
 @pytest.mark.parametrize("options", OBJECTIVES, ids=str)
-def test_whatever_ends_the_search(options: dict[str, Any], strategy: str) -> None:
+def test_a_search_ended_by_any_limit_holds_the_greedy_selection(options: dict[str, Any], strategy: str) -> None:
     tried = 0
     topic = large(0)
     given = {"max_length": 40, **options}
     greedy = optsum.solve(topic, strategy="greedy", **given)
     for limits in ({"time_limit": 0.5}, {"node_limit": 1}, {"evaluation_limit": greedy.evaluations}):
         if strategy == "exhaustive" and "node_limit" in limits:
-            continue  # it has no nodes
+            continue  # exhaustive search has no nodes
         if strategy == "milp" and "evaluation_limit" in limits:
-            continue  # it counts none
+            continue  # milp counts no evaluations
         try:
             found = optsum.solve(topic, strategy=strategy, **given, **limits)
         except optsum.UnsupportedError:
@@ -68,7 +68,7 @@ def test_whatever_ends_the_search(options: dict[str, Any], strategy: str) -> Non
     ],
     ids=str,
 )
-def test_problems_that_only_evaluate(strategy: str, limits: dict[str, Any]) -> None:
+def test_problems_that_only_evaluate_hold_the_greedy_selection(strategy: str, limits: dict[str, Any]) -> None:
     for seed in range(4):
         rng = np.random.default_rng(seed)
         problem = OwnMetric(
@@ -84,7 +84,7 @@ def test_problems_that_only_evaluate(strategy: str, limits: dict[str, Any]) -> N
 
 
 @pytest.mark.parametrize("strategy", ["exhaustive", "branch-and-bound"])
-def test_an_enumeration_that_a_limit_ends(strategy: str) -> None:
+def test_an_enumeration_ended_by_a_limit_holds_the_greedy_selection(strategy: str) -> None:
     greedy = optsum.solve(large(0), strategy="greedy", max_length=40)
     found = optsum.enumerate_optima(large(0), strategy=strategy, max_length=40, time_limit=0.0)
     assert found.result.key is not None
@@ -92,7 +92,7 @@ def test_an_enumeration_that_a_limit_ends(strategy: str) -> None:
 
 
 @pytest.mark.parametrize("references", ["pooled", "best"])
-def test_a_limit_that_is_over_at_once(references: str) -> None:
+def test_a_limit_of_zero_leaves_the_greedy_selection(references: str) -> None:
     options: dict[str, Any] = {"max_length": 40, "references": references}
     greedy = optsum.solve(large(0), strategy="greedy", **options)
     assert greedy.key is not None

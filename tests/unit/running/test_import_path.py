@@ -1,4 +1,4 @@
-"""Files in the current folder are data, whatever they are called: no process imports them."""
+"""Check that no process imports modules from the current folder, whatever its files are called."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-# The installed command: the folder of the program is on the path, not the current one. `python -P` would tell every
-# process that Python itself starts to do without the current folder, which the command does not.
+# The installed command has the folder of the program on its import path, not the current folder. `python -P` would make
+# every process that Python starts ignore the current folder as well, which the command does not.
 OPTSUM = [str(Path(sys.executable).parent / "optsum")]
 NAMES = ("numpy", "pickle", "signal", "optsum", "ortools", "loky", "json", "selectors", "subprocess", "multiprocessing")
 
 
 @pytest.fixture
 def trapped(tmp_path: Path) -> Path:
-    """A folder with modules that would be seen if they were imported."""
+    """Return a folder with modules that leave a mark when they are imported."""
     for name in NAMES:
         (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'seen')!r}, 'a').write('{name} ')\n")
     (tmp_path / "optsum").mkdir()
@@ -43,7 +43,7 @@ def test_the_current_folder_is_not_imported_from(trapped: Path, arguments: list[
     if "cp-sat" in arguments and find_spec("ortools") is None:
         pytest.skip("ortools is not installed")
     environment = {name: value for name, value in os.environ.items() if name not in {"PYTHONPATH", "PYTHONSAFEPATH"}}
-    environment["OPTSUM_PATIENCE"] = "0"  # what compiles, or loads what is compiled, imports more
+    environment["OPTSUM_PATIENCE"] = "0"  # compiling and loading kernels import more
     done = subprocess.run(
         [*OPTSUM, *arguments], cwd=trapped, env=environment, capture_output=True, text=True, check=False, timeout=120
     )

@@ -1,4 +1,4 @@
-"""Every verb takes a problem where it takes a topic."""
+"""Check that every function and command takes a problem in place of a topic."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from optsum.cli import main
 
 
 class Weighed(optsum.Problem):
-    """A problem that can only evaluate: worth by unit, less one for each pair of neighbours."""
+    """A problem that can only evaluate: the value of each unit, less one for each pair of neighbours."""
 
     def __init__(self, worth: tuple[int, ...], **known: Any) -> None:
         super().__init__(lengths=(1,) * len(worth), **known)
@@ -24,7 +24,7 @@ class Weighed(optsum.Problem):
     worth: tuple[int, ...]
 
     def evaluate(self, selection: tuple[int, ...]) -> optsum.Evaluation:
-        """Sum up."""
+        """Sum the values."""
         chosen = set(selection)
         key = sum(self.worth[unit] for unit in chosen) - sum(unit + 1 in chosen for unit in chosen)
         return optsum.Evaluation(key, self.excess(selection), key)
@@ -41,13 +41,13 @@ def knapsack(seed: int, size: int = 9, **known: Any) -> optsum.CoverageProblem:
 
 
 def cover(**known: Any) -> optsum.CoverageProblem:
-    """Return a set cover whose optimum is 3."""
+    """Return a set cover whose minimum is 3."""
     rows = [{0: 1}, {0: 1, 1: 1}, {2: 1}, {1: 1, 2: 1}, {3: 1}]
     return optsum.CoverageProblem.of(optsum.Coverage.of([1] * 5, rows, [[1]] * 4, goal=optsum.Sense.MINIMIZE), **known)
 
 
 def best_of(problem: optsum.Problem) -> tuple[Any, set[tuple[int, ...]]]:
-    """Return the best value and all selections that have it, by trying everything."""
+    """Return the best value and all selections that reach it, by brute force."""
     every = chain.from_iterable(combinations(range(problem.size), count) for count in range(problem.size + 1))
     found = [(problem.evaluate(selection), selection) for selection in every]
     keys = [(evaluation.key, selection) for evaluation, selection in found if evaluation.feasible]
@@ -129,7 +129,7 @@ def test_an_objective_below_zero_is_a_threshold() -> None:
         optsum.enumerate_optima(problem, within_steps=1)
 
 
-def test_what_is_exported_is_solved_from_its_file(tmp_path: Path) -> None:
+def test_exported_problems_are_solved_from_their_files(tmp_path: Path) -> None:
     given = [knapsack(5, name="a"), knapsack(6, name="b")]
     paths = [one.path for one in optsum.export(given, tmp_path, format="json") if one.path is not None]
     lines = tmp_path / "instances.jsonl"
@@ -291,7 +291,7 @@ def test_every_command_takes_problems_of_ones_own(made: Path, kind: str, capsys:
     assert {row["objective"] for row in on_all} == set(values)
 
 
-def test_an_enumeration_that_a_limit_ends_says_so(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_enumeration_ended_by_a_limit_is_incomplete(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
     limited = ["enumerate", "made.py:own", "--within", "50%", "--time-limit", "0"]
     assert main([*limited, "-o", "rows.jsonl"]) == 0
     said = capsys.readouterr()
@@ -299,7 +299,7 @@ def test_an_enumeration_that_a_limit_ends_says_so(made: Path, capsys: pytest.Cap
     assert "3 counts of sets are lower limits: the search ended after 0 s; give more with --time-limit" in said.err
 
 
-def test_what_a_function_does_is_said(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_errors_of_a_function_are_reported(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["solve", "made.py:one", "-o", "one.jsonl"]) == 0
     assert main(["solve", "made.py:several", "-o", "several.jsonl"]) == 0
     assert len(Path("several.jsonl").read_text().splitlines()) == 3
@@ -342,10 +342,10 @@ def made():
         ("optsum.Evaluation('much', 0, 0.0)", "is much, which cannot be compared"),
     ],
 )
-def test_what_a_problem_of_a_file_does_is_said(
+def test_errors_of_a_problem_from_a_file_are_reported(
     returned: str, said: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Modules beside the file are found."""
+    """Include modules beside the file, which are found."""
     monkeypatch.chdir(tmp_path)
     Path("beside.py").write_text("WORTH = [1, 2, 3, 4]\n")
     Path("own.py").write_text(OWN.format(returned))
@@ -357,7 +357,7 @@ def test_what_a_problem_of_a_file_does_is_said(
     assert "as in own.py:FUNCTION" in capsys.readouterr().err
 
 
-def test_what_does_not_go_together_is_said() -> None:
+def test_mixed_input_and_unsupported_functions_are_refused() -> None:
     topic = {"id": "t", "documents": [["a b"]], "references": [["a"]]}
     mixed = list(optsum.solve_all([knapsack(1), topic, cover()]))
     assert [row.status.value for row in mixed] == ["optimal", "error", "error"]
@@ -392,7 +392,7 @@ def test_what_does_not_go_together_is_said() -> None:
     assert optsum.solve(knapsack(1), max_length=5).length <= 5  # type: ignore[operator]
 
 
-def test_what_a_problem_is_made_of_is_told_how(tmp_path: Path) -> None:
+def test_wrong_arguments_are_answered_with_how_to_make_a_problem(tmp_path: Path) -> None:
     pyomo = pytest.importorskip("pyomo.environ")
     model = pyomo.ConcreteModel()
     model.x = pyomo.Var([0], domain=pyomo.Binary)

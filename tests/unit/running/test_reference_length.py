@@ -1,4 +1,4 @@
-"""Summaries as long as the reference: the same as that length given by number, for every verb and unit."""
+"""Check that summaries as long as the reference equal those of that length given as a number."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ TOPIC = topic(["a b c", "b c", "d", "e f g h"], ["a b", "e"], ["d e f g", "h"])
 
 
 @pytest.mark.parametrize(("references", "longest"), [("first", 3), ("mean", 4), ("pooled", 4)])
-def test_modes_of_references(references: Any, longest: int) -> None:
+def test_each_mode_of_references_has_its_length(references: Any, longest: int) -> None:
     found = optsum.solve(TOPIC, max_length="reference", references=references)
     assert found.objective_exact == optsum.solve(TOPIC, max_length=longest, references=references).objective_exact
     assert "len:0-reference words" in str(found.signature)
@@ -60,12 +60,12 @@ def test_each_reference_has_its_own_length() -> None:
 
 
 @pytest.mark.parametrize("strategy", ["auto", "branch-and-bound", "milp", "exhaustive", "greedy", "vns", "lead"])
-def test_every_strategy(strategy: str) -> None:
+def test_every_strategy_takes_the_length_of_the_reference(strategy: str) -> None:
     found = optsum.solve(TOPIC, max_length="reference", strategy=strategy)
     assert found.objective_exact == optsum.solve(TOPIC, max_length=4, strategy=strategy).objective_exact
 
 
-def test_every_verb() -> None:
+def test_every_function_takes_the_length_of_the_reference() -> None:
     (row,) = optsum.labels([TOPIC], max_length="reference")
     (same,) = optsum.labels([TOPIC], max_length=4)
     assert row["labels"] == same["labels"]
@@ -77,7 +77,7 @@ def test_every_verb() -> None:
     assert "at most as many words as the reference" in str(compared)
 
 
-def test_what_has_no_such_length_is_refused() -> None:
+def test_impossible_uses_of_the_reference_length_are_refused() -> None:
     with pytest.raises(OptionError, match="lengths are given of sentences"):
         optsum.solve({**TOPIC, "lengths": [1, 1, 1, 1]}, max_length="reference", length_unit="given")
     with pytest.raises(OptionError, match="did you mean reference"):
@@ -91,7 +91,9 @@ def test_what_has_no_such_length_is_refused() -> None:
         optsum.solve(optsum.CoverageProblem.of(instance), max_length="reference")
 
 
-def test_commands_and_run_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_commands_and_run_files_take_the_length_of_the_reference(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     topics, out = tmp_path / "t.jsonl", tmp_path / "o.jsonl"
     topics.write_text('{"id": "t", "documents": [["a b c", "b c"]], "references": [["a b"]]}\n')
     assert main(["solve", str(topics), "--max-length", "reference", "-o", str(out), "-q"]) == 0

@@ -1,4 +1,4 @@
-"""What is kept from one call for the next is of equal options alone; no doubt about an input is lost."""
+"""Check that caches between calls depend on equal options only, and that notes on the input are repeated."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ INSTANCE = Coverage.of([1, 1], [{0: 1}, {1: 1}], [[2], [1]], constants=(0, 3), m
 
 @dataclass
 class Pairs(optsum.Metric):
-    """Pairs of adjacent words. It cannot be hashed, as it compares by value and may change."""
+    """A metric of pairs of adjacent words that cannot be hashed, because it is mutable and compares by value."""
 
     form: ClassVar[str] = "pairs"
 
     def keys(self, tokens: Sequence[str]) -> Iterator[Hashable]:
-        """Yield what is counted."""
+        """Yield the pairs of adjacent tokens."""
         return itertools.pairwise(tokens)
 
 
@@ -42,16 +42,16 @@ class Deep(optsum.Formulation):
     depth: int = 1
 
     def build(self, topic: optsum.Topic, spec: optsum.Spec) -> optsum.Task:
-        """Fail."""
+        """Fail, because nothing is built in this test."""
         raise AssertionError(topic, spec)
 
 
 class Mine(CoverageProblem):
-    """A problem that has its instance from elsewhere."""
+    """A problem that computes its instance itself."""
 
     @cached_property
     def coverage(self) -> Coverage:
-        """The instance."""
+        """Return the instance with a maximum length."""
         return INSTANCE.changed(max_length=2)
 
 
@@ -63,7 +63,7 @@ def test_the_length_of_other_references_is_not_asked_for(word: str, references: 
     assert result.selection == (0,)
 
 
-def test_a_metric_that_cannot_be_hashed_is_one() -> None:
+def test_a_metric_that_cannot_be_hashed_is_accepted() -> None:
     assert optsum.rouge("a b c", ["a b d"], Pairs()).recall == 0.5
 
 
@@ -89,7 +89,7 @@ def test_a_problem_with_a_coverage_of_its_own_keeps_it() -> None:
     assert Mine(instance=INSTANCE, lengths=(1, 1), max_length=1).coverage.max_length == 2
 
 
-def test_doubts_are_said_in_every_call(caplog: pytest.LogCaptureFixture) -> None:
+def test_notes_on_the_input_are_repeated_in_every_call(caplog: pytest.LogCaptureFixture) -> None:
     record = {"article": "A b. C d.", "highlights": "b c", "abstract": "foo", "summary": "bar"}
     said = []
     for _ in range(2):
@@ -120,7 +120,7 @@ def test_groups_of_sentences_are_read_anew_when_their_file_has_changed(tmp_path:
         optsum.solve(TOPIC, max_length=4, exclusive=str(groups))
 
 
-def test_stop_words_are_read_anew_or_missed(tmp_path: Path) -> None:
+def test_stop_words_are_read_again_after_a_change(tmp_path: Path) -> None:
     words, found = tmp_path / "words.txt", []
     for dropped in ("a\n", "a\nb\n"):
         words.write_text(dropped)
@@ -131,6 +131,6 @@ def test_stop_words_are_read_anew_or_missed(tmp_path: Path) -> None:
         optsum.solve(TOPIC, max_length=2, stopwords=str(words))
 
 
-def test_what_is_no_problem_is_refused() -> None:
+def test_objects_that_are_no_problems_are_refused() -> None:
     with pytest.raises(optsum.OptionError, match="takes a Problem, not 'dict'"):
         optsum.search(TOPIC, "greedy")  # type: ignore[arg-type]

@@ -1,3 +1,5 @@
+"""Test `search`: status, limits, bounds, seeds, Ctrl-C, preparation."""
+
 from __future__ import annotations
 
 import json
@@ -22,13 +24,13 @@ from optsum.running.search import search, searched
 from optsum.system.clock import NEVER, Deadline, Limits, Termination
 from optsum.testing import OwnMetric, check_strategy, random_topic, watched
 
-# The bound of the relaxation is 5/6, the optimum 4/6: no shortcut proves it.
+# The relaxation's bound is 5/6 and the optimum 4/6, so that a bound alone proves nothing.
 INSTANCE = Coverage.of([3, 3, 3], [{0: 1}, {1: 1}, {2: 1}], [[2], [2], [2]], constants=(0, 6), max_length=8)
 
 
 @dataclass(frozen=True)
 class Scripted(Strategy):
-    """Does what it is told."""
+    """A strategy that runs a given function."""
 
     name: ClassVar[str] = "scripted"
     about: ClassVar[str] = "a test"
@@ -64,7 +66,7 @@ def test_an_exact_strategy_proves() -> None:
         )  # fmt: skip
 
 
-def test_what_a_strategy_did_not_prove_is_not_optimal() -> None:
+def test_a_result_that_a_strategy_did_not_prove_is_not_optimal() -> None:
     problem = CoverageProblem.of(INSTANCE)
 
     def see_one(run: Run) -> None:
@@ -83,7 +85,7 @@ def test_what_a_strategy_did_not_prove_is_not_optimal() -> None:
     assert nothing.bound_exact == "2/3"
 
 
-def test_a_proof_before_a_limit_stands_and_one_after_is_none() -> None:
+def test_only_a_proof_before_a_limit_counts() -> None:
     def then_stop(run: Run) -> None:
         run.see((0, 1))
         run.count(evaluations=10)
@@ -110,7 +112,7 @@ def test_ctrl_c_inside_a_strategy_keeps_the_incumbent() -> None:
 
     result = search(CoverageProblem.of(INSTANCE), ScriptedExact(interrupted))
     assert (result.status, result.termination) == (Status.FEASIBLE, Termination.INTERRUPTED)
-    assert (result.selection, result.bound_exact) == ((0, 1), "5/6")  # greedy's, which is better
+    assert (result.selection, result.bound_exact) == ((0, 1), "5/6")  # greedy search's selection, which is better
 
 
 def test_ctrl_c_while_the_bound_is_computed() -> None:
@@ -125,7 +127,7 @@ def test_ctrl_c_while_the_bound_is_computed() -> None:
 
 
 @pytest.mark.parametrize("strategy", ["milp", "exhaustive", "greedy", "lead", "random"])
-def test_limits_are_named(strategy: str) -> None:
+def test_the_limit_that_ended_a_search_is_named(strategy: str) -> None:
     problem = CoverageProblem.of(INSTANCE)
     stopped = search(problem, strategy, on_progress=lambda run: False)
     assert stopped.termination is Termination.INTERRUPTED
@@ -141,7 +143,7 @@ def test_limits_are_named(strategy: str) -> None:
     assert close.termination in {Termination.GAP_REACHED, Termination.COMPLETED}
 
 
-def test_long_searches_stop_in_time() -> None:
+def test_long_searches_end_at_their_time_limit() -> None:
     rng = np.random.default_rng(0)
     big = Coverage.of(
         rng.integers(1, 9, 60).tolist(),
@@ -268,7 +270,7 @@ def test_no_two_results_share_what_can_be_added_to() -> None:
 
 @dataclass(frozen=True)
 class Preparing(Scripted):
-    """Writes down what it is prepared for."""
+    """A strategy that records the problems that it is prepared for."""
 
     seen: list[Problem | None] = field(default_factory=list)
 
@@ -277,10 +279,10 @@ class Preparing(Scripted):
 
 
 class PreparedAlone(CoverageProblem):
-    """Has something to prepare of its own."""
+    """A problem with preparation of its own."""
 
     def prepare(self) -> None:
-        """Nothing, here."""
+        """Prepare nothing."""
 
 
 def test_problems_that_are_prepared_alike_are_prepared_for_once() -> None:

@@ -1,4 +1,4 @@
-"""Options are resolved once; a setup sent to another process is made there from them."""
+"""Test setups: options are resolved once, and a setup sent to another process is made there from its options."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from optsum.running.solve import solve
 from optsum.system.clock import Limits
 
 
-def test_equal_options_are_one_way_and_so_are_those_that_come_from_elsewhere() -> None:
+def test_equal_options_share_a_setup_after_pickling_as_well() -> None:
     setup = setup_of(resolve({"max_length": 5, "strategy": "vns", "strategy_options": {"k_max": 3}}))
     assert setup_of(resolve({"max_length": 5, "strategy": "vns", "strategy_options": {"k_max": 3}})) is setup
     assert pickle.loads(pickle.dumps(setup)) is setup  # noqa: S301 - made here
     assert len(pickle.dumps(setup)) < 5000
 
 
-def test_a_way_holds_what_each_part_takes() -> None:
+def test_a_setup_holds_what_each_part_takes() -> None:
     setup = setup_of(resolve({"max_length": 5, "metric": "rouge-2+rouge-su4", "strategy": "milp", "time_limit": 3}))
     assert (setup.spec.max_length, setup.limits.time_s, setup.strategy.name) == (5, 3, "milp")
     assert [metric.name for metric in setup.scores] == ["rouge-2", "rouge-su4", "rouge-1", "rouge-l"]
@@ -52,7 +52,7 @@ def test_an_own_option_that_has_a_flag_is_refused() -> None:
 
 @dataclass(frozen=True)
 class Keeps(Strategy):
-    """Keeps something of the problem that it is prepared for."""
+    """A strategy that keeps data of the problem that it is prepared for."""
 
     name: ClassVar[str] = "keeps"
     about: ClassVar[str] = "a test"
@@ -85,7 +85,7 @@ def test_a_problem_that_is_prepared_in_its_own_way_is_so_each_time() -> None:
     assert prepared == [1, 2, 3]
 
 
-def test_getting_ready_is_asked_for_once_a_way_and_again_where_it_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_setup_is_warmed_up_once_and_again_after_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Any] = []
 
     def fails_at_first(*given: Any) -> float:
@@ -105,7 +105,7 @@ def test_getting_ready_is_asked_for_once_a_way_and_again_where_it_failed(monkeyp
     setup_of.cache_clear()
 
 
-def test_what_is_ready_here_is_not_said_to_be_elsewhere() -> None:
+def test_readiness_is_not_sent_to_other_processes() -> None:
     setup = setup_of(resolve({"max_length": 5}))
     setup.ready.add("whatever is loaded in this process")
     sent = pickle.dumps(setup)

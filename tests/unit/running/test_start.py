@@ -1,4 +1,4 @@
-"""Searches that begin with a selection of the caller's, and problems that can only evaluate."""
+"""Test searches that start from a given selection, and problems that can only evaluate."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STRATEGIES = ("auto", "branch-and-bound", "exhaustive", "milp", "greedy", "vns",
 
 
 class Tour(optsum.Problem):
-    """A black box: worth by unit and by pair, with traps for a climb."""
+    """A black-box problem with values of units and of pairs, whose local optima trap a greedy search."""
 
     seed: int
 
@@ -29,7 +29,7 @@ class Tour(optsum.Problem):
         object.__setattr__(self, "worth", np.random.default_rng(seed).integers(-9, 10, (size, size)))
 
     def evaluate(self, selection: tuple[int, ...]) -> optsum.Evaluation:
-        """Sum what pairs are worth."""
+        """Sum the values of pairs."""
         chosen = list(selection)
         key = int(self.worth[np.ix_(chosen, chosen)].sum())  # type: ignore[attr-defined]
         return optsum.Evaluation(key, self.excess(selection), float(key))
@@ -57,7 +57,7 @@ def test_starts_come_from_rows_of_a_former_run(tmp_path: Path) -> None:
     assert main(["compare", str(lines), "--strategies", "random", *same, "--overwrite"]) == 0
 
 
-def test_topics_that_the_starts_do_not_name_are_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_topics_without_a_start_are_reported(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     topics = [{"id": name, "documents": [["a b", "c"]], "references": [["a b c"]]} for name in "tuv"]
     rows = tmp_path / "rows.csv"
     rows.write_text("id,selection\nt,[0]\nother,[1]\nu,\n")
@@ -75,7 +75,7 @@ def test_topics_that_the_starts_do_not_name_are_said(tmp_path: Path, caplog: pyt
     assert "2 of 3 topics: --start has no selection for 'u'" in caplog.text
 
 
-def test_a_start_that_cannot_be_is_refused() -> None:
+def test_impossible_starts_are_refused() -> None:
     topic = {"id": "t", "documents": [["a b", "b c d", "e"]], "references": [["a b c d"]]}
     with pytest.raises(optsum.InputError, match="violates the limits of the problem by 1"):
         optsum.solve(topic, max_length=4, start=[0, 1])
@@ -85,7 +85,7 @@ def test_a_start_that_cannot_be_is_refused() -> None:
         optsum.search(Tour(1, 9, 3), "vns", start=[0.5])  # type: ignore[list-item]
 
 
-def test_a_limit_has_one_name_at_a_time() -> None:
+def test_both_names_of_a_limit_together_are_refused() -> None:
     assert optsum.Limits(time_limit=2).time_s == optsum.Limits(time_s=2).time_limit == 2
     assert optsum.Limits(time_limit=2).after(0.5) == optsum.Limits(time_s=1.5)
     with pytest.raises(optsum.OptionError, match="leave out one of the two"):
@@ -113,7 +113,7 @@ def test_auto_goes_the_way_of_vns_and_holds_what_greedy_search_finds(seed: int) 
 
     problem = Recorded(seed, 30, 12)
     greedy = optsum.search(problem, "greedy")
-    first = len(seen) + 2  # how long greedy search takes is measured by evaluations
+    first = len(seen) + 2  # the time of greedy search is measured by evaluations
     seen.clear()
     alone = optsum.search(problem, "vns", seed=seed)
     way = seen[:]
@@ -135,7 +135,7 @@ def test_auto_begins_with_vns_where_greedy_search_would_not_end() -> None:
     problem = Slow(1, 40, 20)
     found = optsum.search(problem, seed=1, limits=optsum.Limits(time_s=0.2, grace_s=0.0))
     assert found.selection is not None
-    assert len(found.selection) > 10  # greedy search would hold no unit at all after as many evaluations
+    assert len(found.selection) > 10  # within as many evaluations greedy search would not take a single unit
 
 
 @pytest.mark.parametrize("strategy", ["auto", "greedy", "vns", "genetic", "exhaustive", "branch-and-bound", "frontier"])
@@ -161,12 +161,12 @@ def test_no_evaluation_that_takes_long_begins_after_the_limit(strategy: str, mon
         found = verb(problem, time_limit=1)
         assert found.termination is optsum.Termination.TIME_LIMIT
         assert max(when for _, when in seen[begun:]) < 1
-        if strategy not in {"exhaustive", "frontier"}:  # whose walk evaluates the empty selection by itself
+        if strategy not in {"exhaustive", "frontier"}:  # their walk evaluates the empty selection itself
             assert len({selection for selection, _ in seen[begun:]}) == len(seen) - begun
 
 
 def test_two_selections_of_a_topic_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Which of them was meant nobody knows: rows of a comparison are of several strategies."""
+    """Check this because rows of a comparison are of several strategies, so the meant one is unknown."""
     (tmp_path / "t.jsonl").write_text(json.dumps({"id": "t", "documents": [["a", "b"]], "references": [["a"]]}))
     rows = [{"id": "t", "selection": [unit]} for unit in (0, 0, 1)]
     for count, status in ((2, 0), (3, 2)):

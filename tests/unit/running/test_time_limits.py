@@ -1,4 +1,4 @@
-"""A time limit is of all that is done for a topic: building the problem counts, and ends when the limit is over."""
+"""Check that the time limit of a topic includes the time to build its problem."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from optsum.system.clock import Deadline, Stopped, Termination
 
 @pytest.fixture(scope="module")
 def long() -> Topic:
-    """A topic of few words: any two of its 1,500 sentences join to a bigram of the reference."""
+    """Return a topic whose 1,500 sentences, taken in pairs, all form a bigram of the reference at their border."""
     rng = np.random.default_rng(0)
     text = [" ".join(rng.choice(list("abcd"), 6)) for _ in range(1500)]
     return as_topic({"id": "long", "documents": [text], "references": [text[:40]]})
@@ -30,7 +30,7 @@ def long() -> Topic:
 JOINED: dict[str, Any] = {"metric": "rouge-2", "boundaries": "joined", "max_length": 100}
 
 
-def test_loops_are_watched() -> None:
+def test_a_watched_loop_stops_at_the_deadline() -> None:
     def slow() -> Iterator[int]:
         yield from range(10**9)
 
@@ -44,7 +44,7 @@ def test_loops_are_watched() -> None:
     assert list(Deadline(0).watching([])) == []
 
 
-def test_building_ends_with_the_limit(long: Topic) -> None:
+def test_building_stops_at_the_limit(long: Topic) -> None:
     began = perf_counter()
     with pytest.raises(Stopped):
         build(long, setup_of(resolve(JOINED)), Deadline(0.05))
@@ -52,7 +52,7 @@ def test_building_ends_with_the_limit(long: Topic) -> None:
 
 
 @pytest.mark.parametrize("references", ["pooled", "best"])
-def test_what_could_not_be_built_in_time_is_no_solution(long: Topic, references: str) -> None:
+def test_a_problem_not_built_in_time_has_no_solution(long: Topic, references: str) -> None:
     result = optsum.solve(long, strategy="greedy", time_limit=0.05, references=references, **JOINED)
     assert (result.status, result.termination, result.id) == (Status.NO_SOLUTION, Termination.TIME_LIMIT, "long")
     assert 0 < result.seconds < 2.0
@@ -103,7 +103,7 @@ def test_references_share_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(oracles, "build", built)
     topic = {"id": "t", "documents": [["a b", "b c", "c d"]], "references": [["a b c"], ["c d"], ["a d"]]}
     options: dict[str, Any] = {"max_length": 4, "references": "best", "time_limit": 60}
-    optsum.enumerate_optima(topic, **options)  # compiled from here on
+    optsum.enumerate_optima(topic, **options)  # compiles the kernels
     given.clear()
     solved = optsum.solve(topic, strategy="greedy", **options)
     plan = plan_of(["greedy"], "none", **options)
@@ -111,6 +111,6 @@ def test_references_share_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     listed = optsum.enumerate_optima(topic, **options)
     assert given[-9:] == pytest.approx(
         [20, 30, 60] * 3, abs=5
-    )  # what one leaves is for the others; warming up is first
+    )  # time that one reference leaves goes to the others; the warm-up comes first
     assert compared[0].config_hash == solved.config_hash
     assert listed.result.config_hash == resolve_enumeration(options).config_hash

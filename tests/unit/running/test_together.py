@@ -1,4 +1,4 @@
-"""Topics that are searched together have the results that each has by itself."""
+"""Check that topics searched together have the results that each has by itself."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ WORDS = ["a", "b", "c", "dd", "it's", "e-f", "İx", "K9", "ß", "x\u2003y", "\x8
 
 @pytest.fixture(autouse=True)
 def together(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Let the kernels be compiled at once, and return the ids of topics that were searched together."""
+    """Let kernels be compiled at once, and return the list to which ids of topics searched together are appended."""
     monkeypatch.setattr(patience, "left_s", 0.0)
     for kernel in (search_extracts, number_words, number_apart):
         monkeypatch.setitem(patience.taken, kernel, 100.0)
@@ -118,7 +118,7 @@ def stripped(result: Result) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=lambda options: "-".join(map(str, options.values())))
-def test_together_as_each_by_itself(options: dict[str, Any], together: list[str]) -> None:
+def test_topics_together_have_the_results_of_each_alone(options: dict[str, Any], together: list[str]) -> None:
     given = topics(7, 30, [*WORDS, ". .", "The", "running"]) + topics(8, 15, ["a", "b", "c"])
     alone = list(solve_all(iter(given), **options))
     assert not together
@@ -127,7 +127,7 @@ def test_together_as_each_by_itself(options: dict[str, Any], together: list[str]
     assert [stripped(one) for one in found if one.id in together] == [
         stripped(one) for one in alone if one.id in together
     ]
-    assert len(together) > len(given) / 3  # the others have nothing to count, or are worth nothing
+    assert len(together) > len(given) / 3  # the others have nothing to count or no value
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_together_as_each_by_itself(options: dict[str, Any], together: list[str]
     ],
     ids=str,
 )
-def test_what_asks_for_more_goes_by_itself(limit: dict[str, Any], together: list[str]) -> None:
+def test_topics_with_limits_are_searched_alone(limit: dict[str, Any], together: list[str]) -> None:
     given = topics(3, 12, ["a", "b", "c"])
     options = {"metric": "rouge-1", "max_length": 6, **limit}
     assert [stripped(one) for one in solve_all(given, **options)] == [
@@ -168,11 +168,11 @@ def test_other_topics_stand_in_their_place(together: list[str]) -> None:
     assert together
 
 
-def test_a_file_as_its_topics(tmp_path: Path, together: list[str]) -> None:
+def test_a_file_has_the_results_of_its_topics(tmp_path: Path, together: list[str]) -> None:
     file = tmp_path / "topics.jsonl"
     given = topics(9, 70, ["a", "b", "c", "d"])
     lines = [json.dumps({"id": one.id, "documents": one.documents, "references": one.references}) for one in given]
-    lines[30], lines[50] = "{broken", lines[10]  # whose id is there twice then
+    lines[30], lines[50] = "{broken", lines[10]  # its id is then there twice
     file.write_text("\n".join(lines) + "\n")
     rows = list(labels(str(file), preset="presumm"))
     assert len(together) > 30
@@ -184,7 +184,7 @@ def test_a_file_as_its_topics(tmp_path: Path, together: list[str]) -> None:
 
 
 def read(file: Path) -> Iterator[Any]:
-    """Yield what a file holds, topics and others."""
+    """Yield the topics of a file, bad ones included."""
     from optsum import read_topics
 
     return read_topics(str(file), bad="keep")
@@ -195,7 +195,7 @@ def _result(item: int) -> list[Result]:
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
-def test_what_was_read_before_an_error_is_answered(error: type[BaseException]) -> None:
+def test_topics_read_before_an_error_are_answered(error: type[BaseException]) -> None:
     def items() -> Iterator[int]:
         yield from range(70)
         raise error

@@ -1,3 +1,5 @@
+"""Test `solve` and `solve_all`: order, errors as rows, seeds, times, interruptions."""
+
 from __future__ import annotations
 
 import pkgutil
@@ -41,7 +43,7 @@ TOPICS = [topic(f"t{number}", references=[["b c d"][: number + 1], ["e", "x"]]) 
 
 
 def told(results: Iterator[Result] | list[Result]) -> list[tuple[str | None, str, Any, Any]]:
-    """Return what does not depend on the machine."""
+    """Return the parts of results that do not depend on the machine."""
     return [(result.id, result.status.value, result.selection, result.objective_exact) for result in results]
 
 
@@ -84,7 +86,7 @@ def test_options_come_from_a_file(tmp_path: Path) -> None:
     ],
     ids=str,
 )
-def test_what_cannot_work_on_any_topic_is_refused_before_any_work(options: dict[str, Any], error: type) -> None:
+def test_options_that_fail_on_any_topic_are_refused_before_any_work(options: dict[str, Any], error: type) -> None:
     def untouched() -> Iterator[dict[str, Any]]:
         raise AssertionError("a topic was read")
         yield
@@ -193,7 +195,7 @@ def test_getting_ready_is_reported_apart(monkeypatch: pytest.MonkeyPatch) -> Non
     assert results[0].timing.warm_up_s
     assert all(result.timing.warm_up_s is None for result in results[1:])
     same = resolve({**options, "max_length": 3, "seed": 7, "workers": 2})
-    assert warm_up(setup_of(same)) == 0.0  # nothing new to get ready
+    assert warm_up(setup_of(same)) == 0.0  # already warmed up
 
 
 def test_seconds_are_text_and_search_but_not_getting_ready(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -253,7 +255,7 @@ def test_an_interruption_outside_the_search_leaves_what_was_done(where: str, mon
             raise KeyboardInterrupt
         return real(*given, **named)
 
-    alone: dict[str, Any] = {"max_length": 4, "references": "each", "time_limit": 600.0}  # not in blocks
+    alone: dict[str, Any] = {"max_length": 4, "references": "each", "time_limit": 600.0}  # one by one
     warm_up(setup_of(resolve(alone)))
     monkeypatch.setattr(f"optsum.{where}", interrupted)
     results = optsum.solve_all([topic("s"), topic("t"), topic("u")], **alone)
@@ -262,7 +264,7 @@ def test_an_interruption_outside_the_search_leaves_what_was_done(where: str, mon
         next(results)
 
 
-def test_an_interruption_while_getting_ready_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interruption_of_the_warm_up_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("optsum.running.one_problem._ready", set())
     setup_of.cache_clear()
 

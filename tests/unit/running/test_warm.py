@@ -1,4 +1,4 @@
-"""Nothing is compiled inside a search: every kernel that it reaches is there when its clock starts."""
+"""Check that no search compiles or loads a kernel after its warm-up."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MOST = {
 
 @pytest.fixture(scope="module")
 def called() -> dict[tuple[str, str], list[list[str]]]:
-    """For each strategy and objective the kernels that the search called after its warm-up, and that both did."""
+    """Return, by strategy and objective, the kernels called only after the warm-up, and all that were called."""
     cells = [(name, each) for each in OBJECTIVES for name in strategies_for(each) if name in OWN or each == "joined"]
     cells += [("greedy", "recall"), ("greedy", "f1")]
     given = [(strategy, {**OBJECTIVES[objective], **BUDGETS.get(strategy, {})}) for strategy, objective in cells]
@@ -55,7 +55,7 @@ def test_no_search_compiles_or_loads_a_kernel(called: dict[tuple[str, str], list
 def test_a_strategy_has_one_kernel_of_each_kind_and_few_in_all(
     called: dict[tuple[str, str], list[list[str]]],
 ) -> None:
-    """A literal, or an array that is read-only or not contiguous, makes a second kernel, of which nobody is told."""
+    """Check this because a literal, or a read-only or non-contiguous array, silently makes a second kernel."""
     for strategy, objective in [(strategy, objective) for objective in ("recall", "f1") for strategy in MOST]:
         _, kernels = called[strategy, objective]
         names = [kernel.partition("(")[0] for kernel in kernels]
@@ -94,7 +94,7 @@ class Fussy(optsum.Strategy):
 """
 
 
-def test_parts_of_ones_own_see_no_made_up_topic(tmp_path: Path) -> None:
+def test_user_defined_parts_see_no_warm_up_topic(tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text(_OWN, encoding="utf-8")
     own, fussy = f"{tmp_path}/own.py:Own", f"{tmp_path}/own.py:Fussy"
     topic = {"id": "a", "documents": [["the cat sat", "a dog ran", "x"]], "references": [["a cat ran"]]}

@@ -1,4 +1,4 @@
-"""The strategy that chooses: what it chooses, that it says so, and that every choice proves."""
+"""Test the strategy `auto`: its choices, its report of them, and that each choice proves optima."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def ran(options: dict[str, Any], sentences: int = 60) -> str:
 
 
 @pytest.mark.parametrize("options", OBJECTIVES, ids=str)
-def test_it_finds_what_visiting_everything_finds(options: dict[str, Any]) -> None:
+def test_the_optimum_is_that_of_exhaustive_search(options: dict[str, Any]) -> None:
     for seed in range(4):
         found = optsum.solve(topic(seed, **options), **options)
         best = optsum.solve(topic(seed, **options), strategy="exhaustive", **options)
@@ -56,7 +56,7 @@ def test_it_finds_what_visiting_everything_finds(options: dict[str, Any]) -> Non
 
 @pytest.mark.parametrize("every", [False, True])
 def test_every_choice_is_exact(every: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With nothing worth a visit of all selections, the others have to serve."""
+    """Test all choices but exhaustive search, which is ruled out here."""
     from optsum.solvers import auto_order
 
     monkeypatch.setattr(auto_order, "is_few", lambda _: False)
@@ -89,7 +89,7 @@ def test_every_choice_is_exact(every: bool, monkeypatch: pytest.MonkeyPatch) -> 
     ],
     ids=str,
 )
-def test_what_is_chosen_follows_from_how_many_selections_there_are(options: dict[str, Any], chosen: str) -> None:
+def test_the_choice_depends_on_the_number_of_selections(options: dict[str, Any], chosen: str) -> None:
     assert ran(options) == chosen
 
 
@@ -107,13 +107,15 @@ def test_a_ratio_of_many_units_is_for_integer_programs(monkeypatch: pytest.Monke
 @pytest.mark.parametrize(
     ("wanted", "max_length", "size", "chosen"),
     [
-        (20, 400, (20, 80), "branch-and-bound"),  # of the 80 only 20 hold anything
+        (20, 400, (20, 80), "branch-and-bound"),  # only 20 of the 80 have any feature
         (60, 400, (60, 80), "milp"),
-        (60, 200, (60, 40), "branch-and-bound"),  # the length ends it first, at 40
+        (60, 200, (60, 40), "branch-and-bound"),  # the length allows only 40
         (60, 220, (60, 44), "milp"),
     ],
 )
-def test_how_many_units_make_a_ratio_large(wanted: int, max_length: int, size: tuple[int, int], chosen: str) -> None:
+def test_the_number_of_units_that_makes_a_ratio_large(
+    wanted: int, max_length: int, size: tuple[int, int], chosen: str
+) -> None:
     copies = [{unit % 60: 1} if unit < wanted else {} for unit in range(80)]
     instance = Coverage.of(
         [5] * 80, copies, [[1]] * 60, constants=(0, 300), mass=[[0] * 80, [5] * 80], max_length=max_length
@@ -122,7 +124,7 @@ def test_how_many_units_make_a_ratio_large(wanted: int, max_length: int, size: t
     assert next(Auto().choices(CoverageProblem.of(instance), Limits(), [])).name == chosen
 
 
-def test_the_solver_behind_it_is_named() -> None:
+def test_the_solver_of_the_chosen_strategy_is_named() -> None:
     found = optsum.solve(topic(1, 60), metric="rouge-l", max_length=60)
     assert (found.extra["ran"], found.backend) == ("milp", "highs")
     assert optsum.solve(topic(1), max_length=12).backend is None
@@ -136,14 +138,14 @@ def test_an_option_of_one_strategy_names_it() -> None:
 
 
 class Weighed(Problem):
-    """A metric of one's own: nothing is known of it."""
+    """A user-defined problem without any capability."""
 
     def evaluate(self, selection: Selection) -> Evaluation:
-        """Count units of even numbers."""
+        """Count the units with even numbers."""
         return Evaluation(Fraction(sum(1 - unit % 2 for unit in selection)), self.excess(selection), 0.0)
 
 
-def test_what_nothing_proves_in_time_is_refused() -> None:
+def test_problems_that_no_strategy_proves_in_time_are_refused() -> None:
     with pytest.raises(
         optsum.UnsupportedError, match=r"takes .*: give (--time-limit|time_limit), or .* vns\. .*normal form"
     ):
@@ -153,7 +155,7 @@ def test_what_nothing_proves_in_time_is_refused() -> None:
     assert search(Weighed(lengths=(1,) * 8, max_length=3)).objective_exact == "3"
 
 
-def test_what_refuses_late_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_strategy_that_refuses_late_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     from optsum.solvers.branch_and_bound import BranchAndBound
 
     def refuse(*_: object) -> None:
@@ -164,7 +166,7 @@ def test_what_refuses_late_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     assert ran({"max_length": 60}) == "milp"
 
 
-def test_a_limit_ends_it() -> None:
+def test_a_limit_ends_the_search() -> None:
     for limits in (Limits(time_s=0.0), Limits(nodes=0), Limits(evaluations=0)):
         rng = np.random.default_rng(1)
         result = search(CoverageProblem.of(random_coverage(rng, kind=str(rng.choice(KINDS)))), "auto", limits)
@@ -183,8 +185,8 @@ def test_more_than_enough_is_never_too_few(most: int) -> None:
         assert found == true or (found == float("inf") and true > most)
 
 
-def test_what_evaluates_slowly_is_searched_before_all_of_it_is_visited(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Few selections would be visited at once; not where their evaluations would take longer than the limit."""
+def test_slow_evaluations_are_searched_before_they_are_all_visited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Check that few selections are visited at once only if their evaluations take less time than the limit."""
     from optsum.solvers import auto_order
 
     now = 0.0
@@ -212,7 +214,7 @@ def test_what_evaluates_slowly_is_searched_before_all_of_it_is_visited(monkeypat
 
 
 @pytest.mark.parametrize("refuses", [False, True])
-def test_a_sum_that_lasts_is_handed_over(monkeypatch: pytest.MonkeyPatch, *, refuses: bool) -> None:
+def test_a_long_search_of_a_sum_is_handed_over(monkeypatch: pytest.MonkeyPatch, *, refuses: bool) -> None:
     from optsum.solvers import auto_order
     from optsum.solvers.milp import Milp
 

@@ -1,4 +1,4 @@
-"""The strategy that wraps the exact engine: the conformance suite, and what it refuses."""
+"""Test the strategy `branch-and-bound`: the conformance suite, refusals, limits, large values."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from optsum.testing import brute_force, check_strategy, random_coverage
 
 
 @pytest.mark.parametrize("bound", ["lagrangian", "knapsack"])
-def test_conformance(bound: str) -> None:
+def test_the_strategy_passes_the_conformance_suite(bound: str) -> None:
     check_strategy("branch-and-bound", instances=3, bound=bound)
 
 
@@ -42,7 +42,7 @@ def test_a_sum_that_becomes_one_ratio_keeps_its_values() -> None:
 
 
 @pytest.mark.parametrize("kind", ["recall", "window", "f1", "set", "sum"])
-def test_what_is_proven_is_completed_under_a_limit_of_the_gap(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_proven_optimum_is_completed_under_a_gap_limit(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("optsum.solvers.branch_and_bound.serve", lambda _: False)
     proven = 0
     for seed in range(20):
@@ -59,7 +59,7 @@ def test_what_is_proven_is_completed_under_a_limit_of_the_gap(kind: str, monkeyp
 @pytest.mark.parametrize("strategy", ["branch-and-bound", "exhaustive"])
 @pytest.mark.parametrize("kind", ["recall", "f1", "sum"])
 def test_large_values_are_proven_by_no_limit(strategy: str, kind: str) -> None:
-    """Numerators of weighted sums pass whatever number might stand for no bound."""
+    """Test numerators of weighted sums, which exceed any number that could stand for "no bound"."""
     chosen, stopped = STRATEGIES.create(strategy, {}), 0
     for seed in range(8):
         rng = np.random.default_rng(seed)
@@ -89,7 +89,7 @@ def test_large_values_are_proven_by_no_limit(strategy: str, kind: str) -> None:
     assert stopped > 20
 
 
-def test_only_where_the_bounds_hold() -> None:
+def test_problems_without_valid_bounds_are_refused() -> None:
     for kind in ("compressive", "f1", "sum", "product"):
         problem = CoverageProblem.of(random_coverage(np.random.default_rng(1), kind=kind))
         with pytest.raises(optsum.UnsupportedError):
@@ -112,7 +112,7 @@ def test_only_where_the_bounds_hold() -> None:
 
 
 def test_minimum_covers_have_a_search_of_their_own() -> None:
-    # Hirao et al. 2004, Table 1: the minimum is 6, and there is one cover of that size.
+    # Hirao et al. 2004, Table 1: the minimum is 6, and one cover has that size.
     table = [
         [["s1"], ["s10", "s11"]],
         [["s3", "s5", "s6"]],
@@ -174,7 +174,7 @@ def test_only_kernels_that_are_needed_are_compiled(
 
 
 def test_nothing_found_before_a_limit_is_no_proof_that_there_is_nothing() -> None:
-    # Greedy takes the first unit, and the window is out of reach.
+    # Greedy search takes the first unit, after which the window cannot be reached.
     problem = CoverageProblem.of(
         Coverage.of([3, 5], [{}, {}], [], mass=[[0, 0], [3, 5]], constants=(0, 9), min_length=5, max_length=5)
     )
@@ -184,7 +184,7 @@ def test_nothing_found_before_a_limit_is_no_proof_that_there_is_nothing() -> Non
     assert list(strategy.enumerate(problem, optsum.Limits())) == [(1,)]
 
 
-def test_knapsack_says_what_it_holds_for() -> None:
+def test_the_knapsack_bound_names_the_problems_it_serves() -> None:
     with pytest.raises(UnsupportedError, match=r'recall within sentences; use bound="lagrangian"\.$'):
         optsum.solve(
             {"id": "t", "documents": [["a b", "c"]], "references": [["a b c"]]},
@@ -195,7 +195,7 @@ def test_knapsack_says_what_it_holds_for() -> None:
 
 
 def test_large_values_are_closed_in_from_above() -> None:
-    """Numbers like those of means over references: every optimum is proven, whatever the distance to the bound."""
+    """Check that every optimum of large numbers is proven, however far the first bound is."""
     for seed in range(60):
         rng = np.random.default_rng(seed)
         units, features = 9, 12
@@ -211,14 +211,14 @@ def test_large_values_are_closed_in_from_above() -> None:
 
 
 def test_optima_of_a_short_reference_are_merged_not_split() -> None:
-    """Where everything to be gained fits, the bound cuts little, but equal states are few: they count the optima."""
+    """Test units that all fit, where the bound prunes little, but states are few and count the optima."""
     rng = np.random.default_rng(3)
     lengths = rng.integers(5, 40, 200).tolist()
     held = [sorted({int(f) for f in rng.geometric(0.35, 3) - 1 if f < 9}) for _ in lengths]
     instance = Coverage.of(
         lengths, [dict.fromkeys(each, 1) for each in held], [[1]] * 9, constants=(0, 9), max_length=100
     )
-    counts = Counter({(0, 0): 1})  # selections by what they gain (a bit a feature) and their length
+    counts = Counter({(0, 0): 1})  # number of selections by features (a bit each) and length
     for length, each in zip(lengths, held, strict=True):
         mask = sum(1 << f for f in each)
         for (gained, total), number in list(counts.items()):

@@ -1,7 +1,7 @@
-"""Each way to an exact answer, on each family of small instances, has the optimum, and all optima, of trying all.
+"""Compare every exact way to an answer with brute force, on each family of small instances: one optimum and all.
 
-`WAYS` names what serves an instance: strategies, backends, and the searches that branch and bound is made of, which are
-asked here by themselves, because the strategy would take another one first.
+`WAYS` names the ways that serve an instance: strategies, backends, and the searches inside branch and bound, which are
+called directly here because the strategy might choose another one.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ SUMS: Final[dict[str, dict[str, Any]]] = {
 
 
 def of_topic(seed: int, objective: dict[str, Any], sentences: int = 6) -> Coverage:
-    """Return the instance of a random topic, with one of three limits of its length."""
+    """Return the instance of a random topic, with one of three length limits."""
     rng = np.random.default_rng(seed)
     topic = as_topic(random_topic(rng, sentences=sentences))
     limits = ({}, {"max_length": 12}, {"max_length": 14, "min_length": 5})[int(rng.integers(0, 3))]
@@ -59,7 +59,7 @@ def windowed(seed: int, kind: str) -> Coverage:
 
 
 def in_millions(seed: int) -> Coverage:
-    """Return an instance whose bound and optimum are millions apart: the optimum is closed in before all are listed."""
+    """Return an instance whose bound is millions above its optimum, so that the optimum is found by bisection."""
     rng = np.random.default_rng(seed)
     instance = random_coverage(rng, kind=("recall", "window")[seed % 2])
     times = rng.integers(10**6, 10**7, len(instance.level_start) - 1)
@@ -84,7 +84,7 @@ FAMILIES: Final[dict[str, Callable[[int], Coverage]]] = {
 
 @cache
 def tried(family: str, seed: int) -> tuple[Coverage, Enumeration]:
-    """Return an instance and the truth about it."""
+    """Return an instance and the outcome of brute force."""
     instance = FAMILIES[family](seed)
     return instance, brute_force(CoverageProblem.of(instance))
 
@@ -94,14 +94,14 @@ Way = Callable[[Coverage, Enumeration], bool]
 
 
 def served(name: str, *, listed: bool = False, **options: Any) -> Way:
-    """Return the way of a strategy."""
+    """Return a way that calls a strategy."""
     return lambda instance, truth: check_strategy_on(
         CoverageProblem.of(instance), name, truth, listed=listed, **options
     )
 
 
 def searched(solve: Callable[..., Optima], serves: Callable[[Coverage], bool], **options: Any) -> Way:
-    """Return the way of a search of branch and bound's."""
+    """Return a way that calls a search inside branch and bound."""
 
     def way(instance: Coverage, truth: Enumeration) -> bool:
         if serves(instance):
@@ -112,7 +112,7 @@ def searched(solve: Callable[..., Optima], serves: Callable[[Coverage], bool], *
 
 
 def few_units(instance: Coverage, truth: Enumeration) -> bool:
-    """Search the selections of few units."""
+    """Search selections of few units."""
     found = search_few_units(instance, lambda: None)
     if found is None:
         return False
@@ -123,7 +123,7 @@ def few_units(instance: Coverage, truth: Enumeration) -> bool:
 
 
 def in_steps(instance: Coverage, truth: Enumeration) -> bool:
-    """Visit all selections, a few at a time."""
+    """Visit all selections in many short slices."""
     with pytest.MonkeyPatch.context() as patch:
         for walker in (exhaustive.Pairs, exhaustive.Flips):
             patch.setattr(walker, "stride", 5)
@@ -146,7 +146,7 @@ def by_rows(instance: Coverage, truth: Enumeration) -> bool:
 
 
 def is_recall(instance: Coverage) -> bool:
-    """Whether an instance is recall of units that count by themselves."""
+    """Whether an instance is a recall without joints and rows."""
     return instance.constant_denominator and not instance.joints and not instance.rows
 
 

@@ -1,4 +1,4 @@
-"""What a heuristic is held against: never below the optimum, whatever the problem and however it is computed."""
+"""Check that the bound with which a heuristic is compared is never below the optimum, however it is computed."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def problem_of(seed: int, options: dict[str, Any]) -> Problem | None:
 
 @pytest.fixture(params=[False, True], ids=["parts", "visited"])
 def few(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
-    """Whether a visit of all selections may be the certificate."""
+    """Whether exhaustive search may be the certificate."""
     if not request.param:
         monkeypatch.setattr(certificate, "is_few", lambda _: False)
     return bool(request.param)
@@ -93,7 +93,7 @@ def test_no_selection_of_an_instance_is_above(few: bool) -> None:
 
 @pytest.mark.parametrize("nodes", [0, 1_000_000])
 def test_a_search_that_proves_nothing_is_no_bound(nodes: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither the best sum that was found by then, nor the best of one ratio."""
+    """Check this for the best sum found so far, and for the best of one ratio."""
     monkeypatch.setattr(certificate, "is_few", lambda _: False)
     monkeypatch.setattr(certificate, "_NODES", nodes)
     monkeypatch.setattr(certificate, "_NODES_OF_SUM", nodes)
@@ -168,7 +168,7 @@ def test_a_visit_has_the_time_that_is_left(seconds: float | None, monkeypatch: p
     assert limits == [None if seconds is None else pytest.approx(seconds, rel=0.1)]
 
 
-def test_a_product_of_bounds_has_nothing_else_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_product_of_bounds_has_no_other_factor(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = problem_of(2, {"metric": "ngram-1-2", "max_length": 9})
     assert problem is not None
     instance = problem.coverage
@@ -179,8 +179,8 @@ def test_a_product_of_bounds_has_nothing_else_in_it(monkeypatch: pytest.MonkeyPa
     assert certificate.certify(problem, NEVER) == Fraction(1, 2) ** first * Fraction(1, 3) ** second
 
 
-def test_a_denominator_is_whole_if_nothing_of_it_is_left_out() -> None:
-    """Features of slots 1 and 3 are of denominators; only tables of one step, without joint occurrences, are whole."""
+def test_a_denominator_is_complete_if_none_of_its_features_is_relaxed() -> None:
+    """Check that denominators (slots 1 and 3) are complete only with tables of one step and without joints."""
 
     def whole(gains: list[list[int]], joints: tuple[Joint, ...] = ()) -> list[bool]:
         units = [{0: 1, 1: 1, 2: 1, 3: 1}, {1: 1, 3: 1}]
@@ -199,7 +199,7 @@ def test_a_denominator_is_whole_if_nothing_of_it_is_left_out() -> None:
     assert whole([[1]] * 4, (Joint(0, (0, 1)),)) == [True, True]
 
 
-def test_a_deadline_leaves_something_weaker() -> None:
+def test_a_deadline_leaves_a_weaker_bound() -> None:
     rng = np.random.default_rng(3)
     for number in range(60):
         problem = CoverageProblem.of(random_coverage(rng, kind=str(rng.choice(KINDS))))
@@ -226,7 +226,7 @@ def test_every_ratio_has_its_share_of_the_time(monkeypatch: pytest.MonkeyPatch) 
     assert shares == pytest.approx([60.0 / (ratios - h) for h in range(ratios)], rel=0.1)
     shares.clear()
     monkeypatch.setattr(certificate, "only", lambda *_: pytest.fail("a ratio was taken out that has no time"))
-    answers = iter([True, *[False] * ratios])  # of all together, then of each
+    answers = iter([True, *[False] * ratios])  # for all together, then for each
     monkeypatch.setattr(certificate, "affordable", lambda *_: next(answers))
     bound, best = certificate.certify(problem, Deadline(60.0)), brute_force(problem).best
     assert bound is not None
@@ -235,15 +235,15 @@ def test_every_ratio_has_its_share_of_the_time(monkeypatch: pytest.MonkeyPatch) 
     assert not shares
 
 
-def test_a_heuristic_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_heuristic_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     topic = {"id": "t", "documents": [["a b c", "c d", "e f", "a d"]], "references": [["a b c d e"]]}
     found = optsum.solve(topic, strategy="greedy", metric="rouge-1+rouge-2", measure="f1", max_length=5)
     best = optsum.solve(topic, metric="rouge-1+rouge-2", measure="f1", max_length=5)
     assert (found.bound_exact, found.gap) == (best.objective_exact, 0.0)
-    assert found.status is optsum.Status.FEASIBLE  # reached, and not proven by its own means
+    assert found.status is optsum.Status.FEASIBLE  # reached, but not proven by the heuristic itself
 
 
-def test_none_computes_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_option_none_computes_no_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise AssertionError
 
@@ -258,7 +258,7 @@ def test_none_computes_none(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (exact.status, exact.gap) == (optsum.Status.OPTIMAL, 0.0)
 
 
-def test_a_gap_needs_one() -> None:
+def test_a_gap_needs_a_bound() -> None:
     problem = problem_of(1, {"max_length": 5})
     assert problem is not None
     with pytest.raises(OptionError, match="A gap is measured by a bound"):

@@ -1,4 +1,4 @@
-"""The search of selections of few units against brute force, under limits, and where it is not for."""
+"""Compare the search of few units with brute force; test its limits and the instances that it leaves to others."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def searched(instance: Coverage, **options: int) -> Found | None:
 
 
 def assert_same_as_brute_force(instance: Coverage, name: object) -> int:
-    """Compare, and return how many optima there are; 0 also for an instance that is not searched here."""
+    """Compare with brute force, and return the number of optima, or 0 for an instance that is not searched here."""
     found = searched(instance)
     if found is None:
         return 0
@@ -39,9 +39,9 @@ def assert_same_as_brute_force(instance: Coverage, name: object) -> int:
 
 
 def two_of_f1(rng: np.random.Generator, *, distinct: bool, most: int = 0) -> Coverage:
-    """Return a sum of two F1s of which both denominators vary, as of ROUGE-1 + ROUGE-2.
+    """Return a sum of two F1s with varying denominators, as of ROUGE-1 + ROUGE-2.
 
-    `most`: units that are chosen, and all features count once then; 0 to limit their length.
+    `most` limits the number of chosen units, and all features then count once; with 0 their length is limited.
     """
     units, features = range(10), 8
     copies: list[dict[int, int]] = [{} for _ in units]
@@ -52,7 +52,7 @@ def two_of_f1(rng: np.random.Generator, *, distinct: bool, most: int = 0) -> Cov
     slots = [0] * features + [2] * features
     mass = rng.integers(0, 6, (4, len(units)))
     mass[0::2] = 0
-    if distinct:  # denominators count features once, those of the references among them
+    if distinct:  # denominators count features once, including those of the references
         copies = [{**row, **{2 * features + f: 1 for f in row}, 4 * features + u: 1} for u, row in enumerate(copies)]
         gains += [[1]] * (2 * features) + [[1]] * len(units)
         slots += [1] * features + [3] * features + [1 + 2 * (u % 2) for u in units]
@@ -104,7 +104,7 @@ def test_at_most_three_units_of_common_subsequences(metric: str) -> None:
         assert found.objective_exact == truth.objective_exact, number
 
 
-def test_what_the_table_has_no_room_for_is_searched_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_units_without_room_in_the_table_are_searched_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(4)
     instances = [two_of_f1(rng, distinct=True, most=3) for _ in range(20)]
     found = [searched(instance) for instance in instances]
@@ -121,19 +121,19 @@ def hard(units: int = 40) -> Coverage:
     return Coverage.of(lengths, copies, [[3, 2, 1]] * 30, constants=(0, 180), max_length=60)
 
 
-def test_what_is_left_is_not_proven() -> None:
+def test_an_unfinished_search_proves_nothing() -> None:
     found = searched(hard(), work=2_000)
     assert found is not None
     assert found.selection is not None
     assert not found.done
-    result = search(CoverageProblem.of(hard()), "branch-and-bound")  # which goes on in another way
+    result = search(CoverageProblem.of(hard()), "branch-and-bound")  # continues with another search
     assert result.status is Status.OPTIMAL
     assert result.objective is not None
     assert Fraction(result.objective_exact) >= found.key
 
 
 def sum_of_f1s(fitting: int, units: int = 60) -> Coverage:
-    """Return a sum of two F1s with a loose bound, of which so many units fit."""
+    """Return a sum of two F1s with a loose bound, where `fitting` units fit."""
     copies = [
         {
             **{(7 * unit + 11 * step) % 30: 1 for step in range(4)},
@@ -177,13 +177,13 @@ def test_a_limit_of_nodes_ends_the_run() -> None:
     assert (result.status, result.termination, result.nodes) == (Status.FEASIBLE, Termination.NODE_LIMIT, 5)
 
 
-def test_it_asks_whether_to_go_on() -> None:
+def test_the_search_checks_whether_to_stop() -> None:
     asked = count()
     assert search_few_units(hard(), lambda: next(asked), work=10**7) is not None
     assert next(asked) > 2
 
 
-def test_another_bound_is_needed_for_some() -> None:
+def test_instances_that_need_another_bound_are_left_to_others() -> None:
     plain = hard(8)
     assert searched(plain) is not None
     assert searched(replace(plain, combination=Combination.PRODUCT)) is None
@@ -218,7 +218,7 @@ def test_numbers_beyond_64_bits_do_no_harm() -> None:
     assert (endless.selection, endless.done) == ((0,), True)
 
 
-def test_many_units_are_not_begun_with() -> None:
+def test_too_many_units_are_not_searched() -> None:
     n = 50_000
     many = Coverage.of([1] * n, [{}] * n, [], mass=[list(range(n)), [0] * n], constants=(0, 10), max_length=1)
     assert searched(many) is None
@@ -232,7 +232,7 @@ def test_a_ratio_over_nothing_is_left_to_others() -> None:
     assert searched(Coverage.of([1] * 8, [{0: 1}] * 8, [[1]], constants=(0, 0))) is None
 
 
-def test_what_is_held_when_it_is_stopped_is_kept() -> None:
+def test_the_selection_is_kept_when_the_search_is_stopped() -> None:
     def stop() -> None:
         raise Stopped(Termination.INTERRUPTED)
 

@@ -1,4 +1,4 @@
-"""Ctrl-C ends a whole search, whichever part of it has heard: no other part is begun."""
+"""Check that Ctrl-C in any part of a search ends all of it, and no other part begins."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ RATIO = {"measure": "f1"}
 
 
 class Phases:
-    """Counts the relaxations and searches that are begun, and breaks one of them off."""
+    """Count the relaxations and searches that begin, and interrupt one of them."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.begun = 0
@@ -46,7 +46,7 @@ class Phases:
         monkeypatch.setattr(Budget, "phase", phase)
 
     def break_off(self, number: int) -> None:
-        """Break off one of the next."""
+        """Interrupt the given one of the next."""
         self.begun, self.broken = 0, number
 
 
@@ -63,7 +63,7 @@ def problem_of(options: dict[str, Any], sentences: int = 6) -> Problem:
 
 @pytest.mark.parametrize("every", [False, True])
 @pytest.mark.parametrize(("solve", "options"), [(solve_sum, SUM), (solve_ratio, RATIO)])
-def test_a_search_of_several_programs(
+def test_an_interrupted_search_of_several_programs_ends(
     phases: Phases, solve: Callable[..., Any], options: dict[str, Any], every: bool
 ) -> None:
     instance = problem_of(options).coverage
@@ -76,12 +76,12 @@ def test_a_search_of_several_programs(
             break
         assert found.termination == Termination.INTERRUPTED, number
         assert phases.begun == number
-        number += 1 + number // 3  # some of them: there may be hundreds
+        number += 1 + number // 3  # only some numbers, because there may be hundreds
     assert number > (4 if solve is solve_sum else 1)
     assert found.complete
 
 
-def test_a_certificate_of_several_ratios(phases: Phases, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_certificate_of_several_ratios_ends(phases: Phases, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(certificate, "is_few", lambda *_: False)
     problem, number = problem_of(SUM), 1
     best = certificate.certify(problem, Deadline(None))
@@ -99,18 +99,18 @@ def test_a_certificate_of_several_ratios(phases: Phases, monkeypatch: pytest.Mon
     assert number > 2
 
 
-def test_a_search_whose_certificate_is_interrupted(phases: Phases, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_ends_with_its_interrupted_certificate(phases: Phases, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(certificate, "is_few", lambda *_: False)
     problem = problem_of(SUM)
-    get_ready(problem, STRATEGIES.create("greedy", {}))  # which has phases, too
+    get_ready(problem, STRATEGIES.create("greedy", {}))  # the warm-up has such parts too
     phases.break_off(2)
     found = search(problem, "greedy")
     assert (found.termination, phases.begun) == (Termination.INTERRUPTED, 2)
     assert found.selection is not None
 
 
-def test_a_proof_that_is_checked_again(phases: Phases, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(branch_and_bound, "serve", lambda _: False)  # which would be done too soon
+def test_an_interrupted_verification_ends(phases: Phases, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(branch_and_bound, "serve", lambda _: False)  # it would end too soon
     problem = CoverageProblem.of(problem_of(RATIO).coverage)
     get_ready(problem, STRATEGIES.create("milp", {"verify": True}))
     phases.break_off(1)
@@ -128,8 +128,8 @@ def test_a_proof_that_is_checked_again(phases: Phases, monkeypatch: pytest.Monke
         _run_ties,
     ],
 )
-def test_kernels_that_are_being_compiled(phases: Phases, rehearse: Callable[[], None]) -> None:
-    """Or it would be lost: nobody looks at what these searches find."""
+def test_an_interrupt_while_kernels_are_compiled_is_raised(phases: Phases, rehearse: Callable[[], None]) -> None:
+    """Test this because the results of these searches are not used, so that an interrupt could be lost."""
     for number in (1, 2):
         phases.break_off(number)
         with pytest.raises(KeyboardInterrupt):
@@ -141,7 +141,7 @@ def test_kernels_that_are_being_compiled(phases: Phases, rehearse: Callable[[], 
 
 @pytest.mark.parametrize("strategy", ["greedy", "milp", "branch-and-bound", "exhaustive"])
 def test_little_time_is_left_for_a_bound(strategy: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of what was searched a bound is told, if it takes no longer than anybody waits after Ctrl-C."""
+    """Check that the bound after Ctrl-C takes no longer than a user would wait."""
     left: list[float] = []
 
     class Asked(CoverageProblem):

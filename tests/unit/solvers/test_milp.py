@@ -1,3 +1,5 @@
+"""Test the strategy `milp`: how claims of solvers are checked, limits, failures, ratios."""
+
 from __future__ import annotations
 
 import os
@@ -23,7 +25,7 @@ from optsum.running.search import search
 from optsum.system.clock import Limits, Termination
 from optsum.testing import brute_force, hard_instance
 
-# Optimum 4 of 6 by two of three sentences; the relaxation allows 5.
+# The optimum is 4 of 6 by two of three sentences; the relaxation allows 5.
 INSTANCE = Coverage.of([3, 3, 3], [{0: 1}, {1: 1}, {2: 1}], [[2], [2], [2]], constants=(0, 6), max_length=8)
 COVER = Coverage.of([2, 3, 4], [{0: 1}, {1: 1}, {0: 1, 1: 1}], [[1], [1]], goal=Sense.MINIMIZE)
 DONE = Termination.COMPLETED
@@ -31,7 +33,7 @@ DONE = Termination.COMPLETED
 
 @dataclass
 class Fake(Backend):
-    """Says what it is told to say."""
+    """A backend with a given answer."""
 
     outcome: RawOutcome
     asked: list[Limits] = field(default_factory=list)
@@ -91,7 +93,7 @@ LARGE = Coverage.of(
 def test_over_a_large_denominator_nothing_that_a_solver_says_is_a_proof(
     answer: Any, bound: float | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Means over references have a denominator of their least common multiple, finer than a solver's tolerances."""
+    """Test a least common multiple of denominators that is finer than a solver's tolerance."""
     for objective in (4e11 + 1e4, 4.01e11, None):
         result = answer(LARGE, optimal=True, selection=(0, 2), objective=objective, bound=bound)
         assert (result.status, result.objective_exact, result.bound_exact) == (Status.OPTIMAL, "2/3", "2/3")
@@ -99,7 +101,7 @@ def test_over_a_large_denominator_nothing_that_a_solver_says_is_a_proof(
     for selection, said in ((None, {"infeasible": True}), ((0,), {"optimal": True}), ((0, 1, 2), {"optimal": True})):
         result = answer(LARGE, selection=selection, bound=bound, **said)
         assert (result.status, result.objective_exact) == (Status.OPTIMAL, "2/3")
-    monkeypatch.setattr("optsum.solvers.milp.prove", lambda run: False)  # as where ours does not end in time
+    monkeypatch.setattr("optsum.solvers.milp.prove", lambda run: False)  # as if our proof did not end in time
     result = answer(LARGE, optimal=True, selection=(0,), objective=2e11, bound=2e11)
     assert result.status is Status.FEASIBLE
     assert "which is not a proof" in result.detail
@@ -107,7 +109,7 @@ def test_over_a_large_denominator_nothing_that_a_solver_says_is_a_proof(
 
 @pytest.mark.parametrize("ends", [{"optimal": True}, {"termination": Termination.TIME_LIMIT}])
 def test_over_a_large_denominator_what_is_next_to_the_optimum_is_not_optimal(answer: Any, ends: dict[str, Any]) -> None:
-    """A solver does not see a difference of one in 10^11, and its bound may be off by as much."""
+    """Test this because a solver does not see a difference of one in 10^11, nor is its bound that exact."""
     gains = [[2 * 10**11 + 1], [2 * 10**11], [2 * 10**11]]
     near = replace(LARGE, level=Coverage.of([3] * 3, [{0: 1}, {1: 1}, {2: 1}], gains).level)
     result = answer(near, selection=(1, 2), objective=4e11, bound=4e11, **ends)
@@ -117,7 +119,7 @@ def test_over_a_large_denominator_what_is_next_to_the_optimum_is_not_optimal(ans
 
 
 def test_a_ratio_of_large_numbers_is_proven_by_ours(answer: Any) -> None:
-    """F1, or precision, of which a solver says that nothing is better than what greedy search has."""
+    """Test F1 where a solver claims that nothing beats the selection of greedy search."""
     times = 10**5
     instance = Coverage.of(
         [5, 5, 5],
@@ -133,8 +135,8 @@ def test_a_ratio_of_large_numbers_is_proven_by_ours(answer: Any) -> None:
         assert (result.status, result.key, result.bound_key) == (Status.OPTIMAL, best, best)
 
 
-def test_a_solver_that_fails_says_what_it_was_given(monkeypatch: pytest.MonkeyPatch) -> None:
-    """CP-SAT 9.15 dies under ``instantiate_all_variables=False``."""
+def test_the_error_of_a_failing_solver_has_its_options(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Test this because CP-SAT 9.15 crashes under ``instantiate_all_variables=False``."""
 
     class Dying(Fake):
         def solve(self, problem: Problem, limits: Limits, seed: int, start: Selection | None = None) -> RawOutcome:
@@ -160,7 +162,7 @@ F1 = Coverage.of([1, 1], [{0: 1}, {1: 1}], [[2], [2]], constants=(0, 4), mass=[[
 def test_a_solver_that_fails_ends_as_a_limit_does(
     instance: Coverage, claims: dict[str, Any], options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nothing that it states is believed; greedy's selection, and the bound of the root, are held."""
+    """Check that its claims are ignored, while greedy search's selection and the root bound are kept."""
     fake = Fake(RawOutcome(termination=Termination.FAILED, native="whatever", **claims))
     fake.options = options
     monkeypatch.setattr("optsum.solvers.milp.backend_of", lambda name, **_: fake)
@@ -185,7 +187,7 @@ def test_minimizing_rounds_the_bound_up(answer: Any) -> None:
     result = answer(COVER, optimal=True, selection=(2,), objective=4.0, bound=3.2)
     assert (result.status, result.objective, result.bound) == (Status.OPTIMAL, 4.0, 4.0)
     limit = answer(COVER, termination=Termination.TIME_LIMIT, selection=(0, 1), objective=5.0, bound=2.2)
-    # Greedy search has a shorter one, and the root bound is tighter.
+    # Greedy search has a shorter cover, and the root bound is tighter.
     assert (limit.status, limit.objective, limit.bound) == (Status.FEASIBLE, 4.0, 4.0)
 
 
@@ -218,7 +220,7 @@ def test_infeasibility_is_believed_where_nothing_feasible_is_known(answer: Any) 
 
 
 def test_an_answer_may_be_worth_more_than_its_model_said(answer: Any) -> None:
-    """A solver's heuristic may leave steps unfilled that its sentences have earned."""
+    """Test a selection whose steps the solver's heuristic did not fill."""
     result = answer(INSTANCE, termination=Termination.TIME_LIMIT, selection=(0, 1), objective=2.0, bound=5.0)
     assert (result.status, result.objective_exact, result.termination) == (
         Status.FEASIBLE, "2/3", Termination.TIME_LIMIT,
@@ -235,7 +237,7 @@ def test_a_wrong_bound_at_a_limit_is_an_error(answer: Any, bound: float) -> None
 
 @pytest.mark.parametrize("what", ["objective", "bound"])
 @pytest.mark.parametrize("value", [float("inf"), float("-inf"), float("nan")])
-def test_what_is_no_number_is_an_error(what: str, value: float) -> None:
+def test_claims_that_are_no_numbers_are_errors(what: str, value: float) -> None:
     with pytest.raises(BackendError, match=f"states {value} for its {what}"):
         RawOutcome(termination=DONE, selection=(0, 1), **{what: value})
 
@@ -286,19 +288,19 @@ def test_a_limit_without_an_answer(answer: Any, termination: Termination) -> Non
     assert result.selection == search(CoverageProblem.of(instance), "greedy").selection
 
 
-def test_no_round_follows_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A better selection, which the interrupted round holds, would call for another one."""
+def test_no_round_begins_after_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Test a better selection from the interrupted round, which would call for another round."""
     fake = Fake(RawOutcome(termination=Termination.INTERRUPTED, selection=(0,), objective=11.0))
     monkeypatch.setattr("optsum.solvers.milp.backend_of", lambda name, **_: fake)
     f1 = Coverage.of(
         [3, 2], [{0: 1}, {1: 1}], [[4], [3]], constants=(0, 10), mass=[[0, 0], [1, 1]], max_length=3
-    )  # greedy search takes the second, which is worth more for its length
+    )  # greedy search takes the second, which has more value for its length
     found = search(CoverageProblem.of(f1), "milp")
     assert (found.selection, found.objective_exact, found.termination) == ((0,), "4/11", Termination.INTERRUPTED)
     assert len(fake.asked) == 1
 
 
-def test_what_is_left_of_the_limits_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_rest_of_the_limits_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
     fake = Fake(RawOutcome(termination=Termination.TIME_LIMIT))
     monkeypatch.setattr("optsum.solvers.milp.backend_of", lambda name, **_: fake)
     search(CoverageProblem.of(INSTANCE), "milp", Limits(time_s=5, nodes=7, gap=0.5, evaluations=99, target=0.9))
@@ -332,14 +334,14 @@ def test_a_ratio_s_last_round_is_not_believed_unchecked(answer: Any) -> None:
 
 
 def test_rounds_that_do_not_advance_are_an_error(answer: Any) -> None:
-    """An answer that its program forbids (here over a denominator below 0) would be given forever."""
+    """Test an answer that its program forbids (a denominator below 0), which would be given forever."""
     joined = Coverage.of([0, 3], [{}, {0: 1}], [[1]], constants=(0, -1), mass=[[0, 0], [0, 3]])
     with pytest.raises(BackendError, match="it would search forever"):
         answer(joined, optimal=True, selection=(0,))
 
 
 class Rounded:
-    """What HiGHS holds, with values that are integral but for the last digits."""
+    """Values of HiGHS that are integral up to the last digits."""
 
     def __init__(self, real: Any, values: list[float]) -> None:
         self.real, self.values = real, values
@@ -407,8 +409,8 @@ def test_ctrl_c_ends_the_solver_with_what_it_has() -> None:
     assert process.returncode == 0
 
 
-def test_presolve_may_end_with_the_columns_of_the_start() -> None:
-    """HiGHS 1.16 says what the optimum of this topic is worth, and returns what greedy search has found."""
+def test_a_start_returned_with_the_value_of_the_optimum_is_no_error() -> None:
+    """Test this because HiGHS 1.16 states the optimum of this topic, but returns greedy search's selection."""
     topic = {
         "id": "start",
         "documents": [["q c . .", "strasse a . .", "the a", "", "q c . .", " . ."]],

@@ -1,4 +1,4 @@
-"""Sums of ratios by integer programs: rounds of them, what solvers claim, limits."""
+"""Test sums of ratios by rounds of integer programs: claims of solvers, limits."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ EQUAL = Coverage.of(
 
 
 def test_the_knapsack_bound_names_the_common_denominator() -> None:
-    """Between 2^50 for the common multiple and 2^50 for it times the ratios, too."""
+    """Test a common multiple within 2^50 whose product with the number of ratios exceeds it."""
     near = replace(over_primes(1), constants=np.array([0, 2**25 - 39, 0, 2**23 - 15, 0, 3, 0, 1] * 2))
     multiple = lcm(*near.constants[1::2].tolist())
     assert multiple <= 2**50 < multiple * near.ratios
@@ -57,7 +57,7 @@ def test_the_knapsack_bound_names_the_common_denominator() -> None:
         search(CoverageProblem.of(near), "branch-and-bound", bound="knapsack")
 
 
-def test_it_is_proven_to_the_last_digit() -> None:
+def test_the_optimum_is_proven_to_the_last_digit() -> None:
     result = search(CoverageProblem.of(over_primes(1)), "milp")
     assert (result.status, result.detail) == (Status.OPTIMAL, None)
     assert result.statistics["rounds"] >= 1
@@ -65,7 +65,7 @@ def test_it_is_proven_to_the_last_digit() -> None:
 
 
 def test_presolve_may_end_with_an_older_bound() -> None:
-    """HiGHS 1.16 calls the optimum of a program of this topic optimal, and states a bound far above it."""
+    """Test this because HiGHS 1.16 states a bound far above an optimum that it calls proven."""
     topic = as_topic(random_topic(np.random.default_rng(1017), sentences=4))
     problem = build(topic, setup_of(resolve({**MEAN, "strategy": "milp"}))).problem
     assert check_strategy_on(problem, "milp")
@@ -73,7 +73,7 @@ def test_presolve_may_end_with_an_older_bound() -> None:
 
 @dataclass
 class Liar(Backend):
-    """Says the same of every program."""
+    """A backend that gives the same answer for every program."""
 
     outcome: RawOutcome
 
@@ -97,7 +97,7 @@ class Liar(Backend):
         ({"optimal": True}, "without an answer that can be used"),
     ],
 )
-def test_what_a_solver_claims_is_held_against_what_is_known(
+def test_claims_of_a_solver_are_checked_against_known_selections(
     claims: dict[str, Any], match: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     liar = Liar(RawOutcome(termination=Termination.COMPLETED, native="whatever", **claims))
@@ -115,7 +115,7 @@ def thirty() -> tuple[Any, dict[str, Any]]:
     return topic, {"metric": "rouge-1+rouge-2", "measure": "f1", "references": "mean", "max_length": 60}
 
 
-def test_it_agrees_with_branch_and_bound() -> None:
+def test_the_optimum_agrees_with_branch_and_bound() -> None:
     topic, options = thirty()
     found = [optsum.solve(topic, strategy=name, **options) for name in ("milp", "branch-and-bound")]
     assert found[0].objective_exact == found[1].objective_exact
@@ -141,7 +141,7 @@ def test_bounds_at_limits_hold(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_limits_are_counted_across_programs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each program is handed what the others have left, and none begins without any."""
+    """Check that each program gets the remaining nodes, and that none begins without any."""
     asked: list[int | None] = []
 
     class Counting(Highs):
@@ -156,7 +156,7 @@ def test_limits_are_counted_across_programs(monkeypatch: pytest.MonkeyPatch) -> 
     assert result.status is (Status.OPTIMAL if result.nodes < 3 else Status.FEASIBLE)
 
 
-def test_no_program_follows_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_program_begins_after_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
     topic, options = thirty()
     problem = build(topic, setup_of(resolve({**options, "strategy": "milp"}))).problem
     asked = []
@@ -175,7 +175,7 @@ def test_no_program_follows_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @settings(deadline=None, max_examples=40)
 @given(seed=st.integers(0, 2**32))
-def test_a_program_has_what_keeps_its_rows_and_surpasses_what_it_should(seed: int) -> None:
+def test_a_program_holds_exactly_the_better_feasible_selections(seed: int) -> None:
     rng = np.random.default_rng(seed)
     drawn = (CoverageProblem.of(random_coverage(rng, kind="sum", units=6)) for _ in count())
     problem = next(each for each in drawn if Capability.RATIOS in each.capabilities and each.size)

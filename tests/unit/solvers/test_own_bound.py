@@ -1,4 +1,4 @@
-"""Branch and bound by a problem's own bound: what it proves is true, and a bound that is not is refused."""
+"""Test branch and bound by a problem's own bound: proofs are true, and invalid bounds are refused."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from optsum.testing import ConformanceError, check_problem
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Pairs(optsum.Problem):
-    """Knapsack with a bonus, or a loss, for each pair of units: no normal form serves it."""
+    """A knapsack with a bonus or penalty for each pair of units, outside the normal form."""
 
     worth: tuple[int, ...]
     bonus: tuple[tuple[int, ...], ...]
@@ -34,7 +34,7 @@ class Pairs(optsum.Problem):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Bounded(Pairs):
-    """The same with a bound: each open unit with all that could favour it."""
+    """The same problem with a bound: each open unit with all positive bonuses."""
 
     def bound(self, chosen: Any, open: Any) -> Any:  # noqa: A002
         sign = 1 if self.sense is Sense.MAXIMIZE else -1
@@ -66,7 +66,7 @@ def random_pairs(seed: int, made: type[Pairs] = Bounded, units: int = 8) -> Pair
 
 @settings(max_examples=50)
 @given(st.integers(0, 10**6))
-def test_it_is_brute_force(seed: int) -> None:
+def test_optima_are_those_of_brute_force(seed: int) -> None:
     problem, plain = random_pairs(seed), random_pairs(seed, Pairs)
     result, truth = optsum.search(problem, "branch-and-bound"), optsum.search(plain, "exhaustive")
     assert (result.status, result.key) == (truth.status, truth.key)
@@ -78,7 +78,7 @@ def test_it_is_brute_force(seed: int) -> None:
         assert (found.value, found.bound) == (wanted.value, wanted.bound)
 
 
-def test_conformance() -> None:
+def test_the_search_passes_the_conformance_suite() -> None:
     for seed in range(20):
         check_problem(random_pairs(seed))
 
@@ -138,7 +138,7 @@ def test_a_field_called_bound_is_no_bound() -> None:
 @pytest.mark.parametrize(
     ("said", "sentence"), [(-100, "is wrong"), (None, "is wrong"), (nan, "NaN"), (-inf, "is wrong")], ids=str
 )
-def test_a_bound_that_is_none_is_refused(said: Any, sentence: str) -> None:
+def test_an_invalid_bound_is_refused(said: Any, sentence: str) -> None:
     class Liar(Pairs):
         def bound(self, chosen: Any, open: Any) -> Any:  # noqa: A002
             return Fraction(100) if not chosen and len(open) == len(self.lengths) else said

@@ -1,4 +1,4 @@
-"""A search that adds levels as it goes proves what trying everything finds, whatever it leaves and takes up again."""
+"""Compare a search that adds levels as it goes with brute force."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _facility(seed: int) -> Facility:
 
 
 def _best(facility: Facility, rows: tuple[Row, ...]) -> int | None:
-    """Return the largest numerator of a selection that keeps all limits."""
+    """Return the largest numerator of a feasible selection."""
     above = facility.parents.tolist() or [-1] * facility.size
     values = [
         int((facility.similar[:, list(chosen)].max(axis=1) * facility.importance).sum()) if chosen else 0
@@ -44,7 +44,7 @@ def _best(facility: Facility, rows: tuple[Row, ...]) -> int | None:
 
 @pytest.fixture
 def seen(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
-    """Begin with one level a token and split after a few nodes; count how often a search took up what was left."""
+    """Begin with one level for each token and split after a few nodes; count resumed searches and splits."""
     counts = {"undone": 0, "splits": 0}
 
     def first_kept(self: Facility, *, every: bool = False) -> IntArray:
@@ -68,7 +68,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
     return counts
 
 
-def test_what_is_left_is_taken_up_with_more_levels(seen: dict[str, int]) -> None:
+def test_unfinished_searches_are_resumed_with_more_levels(seen: dict[str, int]) -> None:
     for seed in range(150):
         facility = _facility(seed)
         rows: tuple[Row, ...] = ()

@@ -1,4 +1,4 @@
-"""Searches by few levels at a time prove what all levels have."""
+"""Compare searches that use few levels at a time with brute force over all levels."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _one_level_first(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _problem(seed: int) -> tuple[CoverageProblem, dict[tuple[int, ...], int], int]:
-    """Return a problem, what all its feasible selections are worth, and its denominator."""
+    """Return a problem, the values of its feasible selections, and its denominator."""
     rng = np.random.default_rng(seed)
     units, tokens, top = int(rng.integers(1, 13)), int(rng.integers(1, 20)), int(rng.choice([1, 3, 20, 10_000]))
     similar, weights = rng.integers(0, top + 1, (tokens, units)), rng.integers(1, 4, tokens)

@@ -1,4 +1,4 @@
-"""What a solver calls proven, proven again."""
+"""Test the option `verify`, which proves the claims of a solver again."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def answer(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 @pytest.mark.parametrize("kind", ["recall", "window", "compressive", "cover", "f1"])
-def test_what_is_true_is_verified(kind: str) -> None:
+def test_true_claims_are_verified(kind: str) -> None:
     for seed in range(6):
         problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind))
         plain, verified = search(problem, "milp"), search(problem, "milp", verify=True)
@@ -63,7 +63,7 @@ def test_a_longer_cover_is_refuted(answer: Any) -> None:
         answer(cover, optimal=True, selection=(0, 1), objective=5.0)
 
 
-def test_what_takes_too_long_is_left(answer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_verification_that_takes_too_long_is_given_up(answer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(milp, "_LONGEST_S", 0.3)
     hard = hard_instance()
     greedy = search(CoverageProblem.of(hard), "greedy").selection

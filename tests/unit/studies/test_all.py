@@ -1,4 +1,4 @@
-"""``optsum study all``, and the papers' own values beside ours."""
+"""Test ``optsum study all``, and the papers' own values in the tables of studies."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_every_study_that_the_data_serves(tmp_path: Path, capsys: pytest.Capture
             text = (folder / name / "tables.txt").read_text("utf-8")
             assert all(title in text and title.split(" (")[0] in page for title in titles)
     assert "4 words at most" in page
-    assert main(flags) == 2  # what is there is not written over
+    assert main(flags) == 2  # existing files are not overwritten
     assert main([*flags, "--overwrite"]) == 0
 
 
@@ -54,7 +54,7 @@ def test_every_study_that_the_data_serves(tmp_path: Path, capsys: pytest.Capture
         (["-o", "x", "--plot", "y.svg"], "leave out --plot"),
     ],
 )
-def test_what_all_studies_refuse(
+def test_impossible_options_are_refused(
     flags: list[str], sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "topics.jsonl").write_text(json.dumps(TOPIC), "utf-8")
@@ -62,7 +62,7 @@ def test_what_all_studies_refuse(
     assert sentence in capsys.readouterr().err
 
 
-def test_nothing_to_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_topics_that_no_study_can_use_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "topics.jsonl").write_text(json.dumps({"id": "t", "documents": [["a b"]], "references": []}), "utf-8")
     assert main(["study", "all", str(tmp_path / "topics.jsonl"), "-o", str(tmp_path / "x")]) == 2
     assert "No study can use" in capsys.readouterr().err
@@ -77,7 +77,7 @@ def test_the_papers_values_stand_beside_ours() -> None:
     for row in ours.rows:
         assert [shown[row[0]][place] for place in (0, 1, 3)] == row
     assert shown["Oracle (single)"][2] == "0.519"
-    assert shown["Peer"][1:] == ["-", "0.305", "-", "0.092"]  # the paper has one, we have none
+    assert shown["Peer"][1:] == ["-", "0.305", "-", "0.092"]  # the paper has a value and the study none
     assert "DUC 2004" in table.caption[-1]
     assert "(paper)" not in str(optsum.study("hirao", [TOPIC], max_length=4))
     with pytest.raises(optsum.OptionError, match="is not from a paper"):
@@ -88,7 +88,7 @@ def test_the_papers_values_stand_beside_ours() -> None:
     ("name", "options"), [*((name, {}) for name in papers()), ("hirao", {"duc": "2006", "bound": "knapsack"})]
 )
 def test_each_table_of_a_paper_is_found(name: str, options: dict[str, Any]) -> None:
-    """Each of its tables is one of the study's, and its columns are ours."""
+    """Check that each table of the paper is a table of the study with the same columns."""
     human = {"content": 0.5, "q00": 1}
     given = {**TOPIC, "documents": [["w " * 60, "v " * 60, "cats purr"]], "cover": [[[0]]]}
     given["meta"] = {"questions": [{"answer": "purr"}]}

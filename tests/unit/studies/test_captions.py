@@ -1,4 +1,4 @@
-"""Below every table and figure of every study: how many topics, the settings, what was left out."""
+"""Check that every table and figure of a study states its topics, settings and omissions below it."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ SAID: dict[str, tuple[str, ...]] = {
 
 
 def captions(study: Study) -> list[tuple[str, list[str]]]:
-    """Return the caption of every table and figure, with its title."""
+    """Return the titles and captions of all tables and figures."""
     return [(each.title, each.caption) for each in (*study.tables(), *study.figures())]
 
 
 def systems(topics: int) -> list[dict[str, Any]]:
-    """Return what makes all tables be printed: three systems with extracts, human scores and answers."""
+    """Return three systems with extracts, human scores and answers, so that all tables are made."""
     human = {"content": 0.5, "q00": 1, "quality": 2.0}
     return [
         {"topic_id": f"t{topic}", "system": f"s{unit}", "selection": [unit % 2], "human": {**human, "quality": unit}}
@@ -75,7 +75,7 @@ def test_every_caption_names_settings_topics_and_what_was_left_out(name: str) ->
 
 
 @pytest.mark.parametrize("name", ["compressive", "gap", "hirao", "lin-hovy"])
-def test_what_time_ended_is_in_every_caption(name: str) -> None:
+def test_results_ended_by_time_are_in_every_caption(name: str) -> None:
     long = {"id": "t", "documents": [[f"w{n} " * 20 for n in range(6)]], "references": [["w0 w1"], ["w1 w2"]]}
     topic = {**long, "parses": [PARSE] * 6} if name == "compressive" else long
     if name == "compressive":

@@ -1,4 +1,4 @@
-"""Studies by name: in Python and on the command line; what is missing is said; Ctrl-C."""
+"""Test studies by name in Python and on the command line: options, missing data, Ctrl-C."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str
 
 @pytest.fixture
 def counting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A study that another file adds: one line."""
+    """Register a study from another module."""
     studies = {**STUDIES, "count": Entry(f"{__name__}:Counting", "Count them (by nobody, 2004)")}
     monkeypatch.setattr(optsum.studies, "STUDIES", studies)
     monkeypatch.setattr("optsum.cli.study.STUDIES", studies)
@@ -157,7 +157,7 @@ def test_unknown_names_and_options_are_refused() -> None:
         (["akhmetov", TABLE, "--seeds", "0:3", "--seed", "1"], "leave out one of the two"),
     ],
 )
-def test_what_cannot_be_used_is_one_line(run: Any, arguments: list[str], reason: str) -> None:
+def test_unusable_arguments_are_one_line(run: Any, arguments: list[str], reason: str) -> None:
     before = Path(TABLE).read_text()
     status, out, err = run(*arguments)
     assert (status, out, err.count("\n")) == (2, "", 1)
@@ -176,7 +176,7 @@ def test_what_cannot_be_used_is_one_line(run: Any, arguments: list[str], reason:
         ("compressive", "parsed.jsonl", "compressive SU0"),
     ],
 )
-def test_every_study_draws_what_sums_it_up(run: Any, tmp_path: Path, name: str, topics: str, shown: str) -> None:
+def test_every_study_draws_a_figure(run: Any, tmp_path: Path, name: str, topics: str, shown: str) -> None:
     pytest.importorskip("matplotlib")
     plot = tmp_path / "plot.svg"
     status, _, err = run(
@@ -203,12 +203,12 @@ def test_the_papers_systems_on_the_papers_table(run: Any, tmp_path: Path) -> Non
     assert rows["one"]["coverage"] == pytest.approx(5 / 9)
     assert (rows["one"]["correct"], rows["one"]["minimum"], rows["two"]["precision"]) == (4, 6, 1)
     assert rows["two"]["covered"] == pytest.approx([1, 2 / 3, 2 / 3])
-    # Nothing that is missing is just not there.
+    # Missing data is reported.
     for said in ("No topic has meta.condition", f"{LEAD} is not here", "no topic has both meta.questions"):
         assert said in shown
 
 
-def test_the_python_call_says_the_same(run: Any) -> None:
+def test_the_python_call_gives_the_same_tables(run: Any) -> None:
     report = optsum.study("tsc3", optsum.read_topics(COVERS), optsum.read_systems(SYSTEMS))
     status, shown, _ = run("tsc3", COVERS, "--systems", SYSTEMS)
     assert status == 0
@@ -216,11 +216,11 @@ def test_the_python_call_says_the_same(run: Any) -> None:
     assert "Short Cov.  Short Prec.  Long Cov.  Long Prec." in shown
     assert "Short exact  Short edit  Long exact  Long edit" in shown
     assert "Not in this table: rewriter, which has no extract" in shown
-    assert "scored on every topic" not in shown  # those of a condition are
+    assert "scored on every topic" not in shown  # it is scored on all topics of a condition
     assert shown.count(f"\n{LEAD} ") == shown.count(f"\n{BEST} ") == 2
 
 
-def test_a_missing_condition_is_said() -> None:
+def test_a_missing_condition_is_reported() -> None:
     topics = [topic for topic in optsum.read_topics(COVERS) if isinstance(topic, optsum.Topic)]
     short = [topic for topic in topics if topic.meta["condition"] == "short"]
     assert "No topic has the condition long, so" in str(optsum.study("tsc3", short))
@@ -267,7 +267,7 @@ def test_ctrl_c_gives_up_the_topic_under_way_and_topics_not_read_are_not_missing
     work = Tsc3Study.work
 
     def interrupted(self: Tsc3Study) -> Any:
-        """What Ctrl-C interrupts in the middle of the second topic."""
+        """Raise SIGINT in the middle of the second topic."""
         done, seen = work(self), []
 
         def rows(topic: Any) -> Any:
@@ -283,7 +283,7 @@ def test_ctrl_c_gives_up_the_topic_under_way_and_topics_not_read_are_not_missing
         status, shown, err = run("tsc3", topics, "--systems", systems, "-o", out, "--overwrite")
     assert (status, err) == (130, f"optsum: interrupted; 1 topic done in {out}.part\n")
     assert "minimum cover" in shown
-    part = Path(f"{out}.part")  # what the output held stays until all rows are there
+    part = Path(f"{out}.part")  # the old output stays until all rows are written
     assert [json.loads(line).get("id") for line in part.read_text().splitlines()] == ["t"]
 
 
@@ -301,7 +301,7 @@ def test_ctrl_c_leaves_the_tables_of_what_was_done(tmp_path: Path) -> None:
         for number in range(3):
             print(json.dumps({"id": f"t{number}", "cover": [[["a"], ["b", "c"]]]}), file=topics, flush=True)
         part = Path(f"{out}.part")
-        wait_for(lambda: part.exists() and part.read_text().count("\n") == 3)  # it waits for more
+        wait_for(lambda: part.exists() and part.read_text().count("\n") == 3)  # the command waits for more input
         process.send_signal(signal.SIGINT)
         shown, err = process.communicate(timeout=60)
     assert process.returncode == 130

@@ -1,3 +1,5 @@
+"""Test the study of compressive oracles: values by hand, real topics, systems."""
+
 from __future__ import annotations
 
 from itertools import chain
@@ -33,7 +35,7 @@ def oracles(report: CompressiveStudy) -> dict[tuple[str, str, str], dict[str, An
     return {(row["id"], row["formulation"], row["optimized"]): row for row in report.of("oracle")}
 
 
-def test_by_hand() -> None:
+def test_oracles_by_hand() -> None:
     report = study_compressive([TOPIC], max_length=4, show=3, chunk_profile="strict")
     assert not report.errors
     assert len(oracles(report)) == 6
@@ -50,7 +52,7 @@ def test_by_hand() -> None:
     assert "1 topic;" in text
 
 
-def test_what_cannot_be_used_is_left_out() -> None:
+def test_unusable_topics_are_left_out() -> None:
     without = {**TOPIC, "id": "u"}
     del without["parses"]
     report = study("compressive", [without, TOPIC, {"id": "v"}], max_length=4)
@@ -64,13 +66,13 @@ def test_what_cannot_be_used_is_left_out() -> None:
     assert "0 topics" in str(empty)
 
 
-def test_limits_are_said() -> None:
+def test_limits_are_reported() -> None:
     report = study_compressive([TOPIC], max_length=4, strategy="greedy")
     assert "the proof of 6 of 6 oracles in time" in str(report)
 
 
 def test_real_topics(shared_data: Path) -> None:
-    """Each oracle is best in its own variant, and compression gains in all of them, as in the paper."""
+    """Check that each oracle is best in its own variant, and that compression gains in all, as in the paper."""
     topics = list(optsum.read_topics(shared_data / "gum" / "topics.jsonl"))[::16]
     report = study_compressive(topics, max_length=50)
     assert not report.errors
@@ -101,7 +103,7 @@ def test_systems_and_their_readability() -> None:
     report = study_compressive([TOPIC, {**TOPIC, "id": "u"}], systems, max_length=4, show=0)
     assert not report.errors
     line = next(row for row in report.recall().rows if row[0] == "peer")
-    # Unigrams: cats, sleep, dogs of 4; bigrams within sentences: cats sleep of 3; both: 4 of 7.
+    # unigrams: cats, sleep, dogs of 4; bigrams within sentences: cats sleep of 3; both: 4 of 7
     assert line[2:5] == ["0.7500", f"{1 / 3:.4f}", f"{4 / 7:.4f}"]
     assert [row[0] for row in report.recall().rows].count("compressive R1") == 0, "it has no text"
     assert {row[0]: row[1:] for row in report.ratings().rows} == {

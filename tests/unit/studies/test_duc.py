@@ -1,4 +1,4 @@
-"""Studies on document sets of DUC with their model summaries, as they are distributed: SGML, no conversion."""
+"""Run studies on document sets of DUC with model summaries in their original SGML."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SENTENCE = b'<S SNTNO="%d">%s\n%s</S>\n'
 
 @pytest.fixture
 def corpus(tmp_path: Path) -> Path:
-    """Two sets; three people summarized each document, and two each set as a whole."""
+    """Return a folder of two sets; three people summarized each document, and two each set as a whole."""
     for folder, names in SETS.items():
         (tmp_path / "docs" / folder).mkdir(parents=True)
         for name in names:
@@ -63,7 +63,7 @@ def rows_of(path: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def test_hirao_on_sets(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_study_of_hirao_runs_on_sets(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = corpus / "out.jsonl"
     assert main(["study", "hirao", str(corpus), "--max-length", "10", "-o", str(out)]) == 0
     rows = rows_of(out)
@@ -73,24 +73,24 @@ def test_hirao_on_sets(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert sizes == {"AP1": (1, 4, 3), "AP2": (1, 4, 3), "AP3": (1, 4, 3), "d1": (2, 8, 2), "d2": (1, 4, 2)}
     shown = capsys.readouterr().out
     assert "5 topics" in shown
-    # The document's storm is in all three summaries of it, so an extract of it and one more has most of all words.
+    # The document's storm is in all three summaries, so the extract with it and one other has the most words.
     oracle = next(row for row in rows if row["id"] == "AP1" and row["kind"] == "problem" and row["metric"] == "rouge-1")
     assert oracle["complete"]
     assert all(1 in drawn for drawn in oracle["draws"])  # type: ignore[attr-defined]
 
 
-def test_lin_hovy_on_documents(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_study_of_lin_hovy_runs_on_documents(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = corpus / "out.jsonl"
     assert main(["study", "lin-hovy", str(corpus), "-o", str(out)]) == 0
     documents = {row["id"]: row for row in rows_of(out) if row["kind"] == "document"}
     assert set(documents) == {"AP1", "AP2", "AP3", "d1", "d2"}
-    # C's only sentence is in A's and in B's summary, so it is the one that others agree on.
+    # C's only sentence is in A's and B's summaries, so others agree on it.
     assert (documents["AP1"]["MaxH"], documents["AP1"]["reference"]) == (1.0, 2)
     assert documents["AP1"]["FT"] == 1.0
     assert "MaxH" in capsys.readouterr().out
 
 
-def test_akhmetov_on_documents(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_study_of_akhmetov_runs_on_documents(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = corpus / "out.jsonl"
     assert main(["study", "akhmetov", str(corpus), "--exact", "exhaustive", "-o", str(out)]) == 0
     rows = rows_of(out)
@@ -98,15 +98,15 @@ def test_akhmetov_on_documents(corpus: Path, capsys: pytest.CaptureFixture[str])
     words = sum(len(text.split()) for text in SENTENCES)
     assert sizes == {"AP1": (4, words), "AP2": (4, words), "AP3": (4, words), "d1": (8, 2 * words), "d2": (4, words)}
     assert len([row for row in rows if row["kind"] == "found"]) == 5 * 6 * 2
-    # The headline is no part of the text, and line ends no part of a sentence: two people wrote these very sentences.
+    # Headlines are not part of the text, nor line ends of sentences: two people wrote exactly these sentences.
     optimum = {(row["id"], row["metric"]): row for row in rows if row.get("method") == "Optimum"}
     assert optimum["d1", "rouge-1"]["proven"]
     assert 1 in optimum["d1", "rouge-1"]["selection"]
     assert "5 topics; texts" in capsys.readouterr().out
 
 
-def test_what_is_read_is_what_the_same_as_json_would_be(corpus: Path, tmp_path: Path) -> None:
-    """Every number of all three studies."""
+def test_sgml_gives_the_same_results_as_json(corpus: Path, tmp_path: Path) -> None:
+    """Compare every number of all three studies."""
     topics = [
         {
             "id": name,

@@ -1,4 +1,4 @@
-"""The limit of any text against all texts there are, and the table of what each restriction costs."""
+"""Compare the bound for any text with all texts, and test the table of the cost of each restriction."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def grams(tokens: list[str], metric: str) -> Counter[Any]:
 
 
 def best_text(words: list[str], references: list[str], metric: str, most: int) -> int:
-    """Return the most hits of any sequence of so many of the words, from all sequences."""
+    """Return the most hits of any sequence of up to `most` of the words, by brute force."""
     wanted = [grams(tokens_of(reference), metric) for reference in references]
     best = 0
     for size in range(1, min(most, len(words)) + 1):
@@ -114,7 +114,7 @@ TOPIC: dict[str, Any] = {
 }
 
 
-def test_each_restriction_costs_what_it_does_by_hand() -> None:
+def test_the_cost_of_each_restriction_by_hand() -> None:
     systems = [
         {"topic_id": "t", "system": "mine", "summary": ["cats sleep and dogs run in the sun"]},
         {"topic_id": "t", "system": "chosen", "selection": [1]},
@@ -135,7 +135,7 @@ def test_each_restriction_costs_what_it_does_by_hand() -> None:
     assert "any text" in str(report)
 
 
-def test_limits_lie_above_one_another() -> None:
+def test_bounds_of_fewer_restrictions_are_higher() -> None:
     topics = [json.loads(line) for line in Path("examples/data/news.jsonl").read_text().splitlines()]
     report = study_gap(topics, max_length=40, strategies="greedy,lead,random", vocabulary=False)
     for metric in ("rouge-1", "rouge-2"):
@@ -148,7 +148,7 @@ def test_limits_lie_above_one_another() -> None:
     assert (free.mean("any text", "rouge-1") or 0) >= (report.mean("any text", "rouge-1") or 0)
 
 
-def test_with_several_seeds_it_is_the_mean_of_single_runs(tmp_path: Path) -> None:
+def test_several_seeds_give_the_mean_of_single_runs(tmp_path: Path) -> None:
     given = [{**TOPIC, "documents": [[f"cats w{number} sleep", "dogs bark", f"x{number}"]]} for number in range(3)]
     for number, topic in enumerate(given):
         topic.update(id=f"t{number}", parses=None)

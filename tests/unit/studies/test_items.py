@@ -1,4 +1,4 @@
-"""items.md: the command of every item of the papers runs and shows it, and all that they number has a row."""
+"""Check items.md: the command of every item of the papers runs and shows it, and every numbered item has a row."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NUMBERED = {
 
 
 def sections() -> dict[str, list[list[str]]]:
-    """Return the rows of the tables below each heading; the cells of each."""
+    """Return the table rows, as cells, below each heading."""
     parts = re.split(r"^## (.*)$", ITEMS.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
     return {
         heading: [
@@ -40,7 +40,7 @@ def sections() -> dict[str, list[list[str]]]:
 
 
 def items() -> list[list[str]]:
-    """Return the items of the papers: item, command (an empty one is the one above), output and verdict."""
+    """Return the items of the papers: item, command (that of the row above if empty), output and verdict."""
     found: list[list[str]] = []
     for item, command, *rest in (row for rows in sections().values() for row in rows if len(row) == 4):
         if item != "item":
@@ -49,7 +49,7 @@ def items() -> list[list[str]]:
 
 
 def commands() -> dict[str, list[str]]:
-    """Return the commands of the items, each with all that it shows."""
+    """Return the commands of the items, each with all outputs that it shows."""
     found: dict[str, list[str]] = {}
     for _, command, shows, _ in items():
         if command != "-":
@@ -69,13 +69,13 @@ def test_every_item_has_a_command_and_a_verdict() -> None:
     for item, command, shows, verdict in found:
         assert verdict.startswith(VERDICTS), item
         assert (command == shows == "-") == verdict.startswith(("a drawing", "nothing")), item
-        if verdict.startswith("reading: "):  # one of several
+        if verdict.startswith("reading: "):  # one of several readings of the paper
             assert "`--" in verdict or "in a column beside it" in verdict, item
 
 
 @pytest.fixture
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """What stands for the words in capitals."""
+    """Return the files that replace the words in capitals."""
     monkeypatch.chdir(tmp_path)
     lines = (DATA / "news.jsonl").read_text(encoding="utf-8").splitlines()[:1]
     Path("topics.jsonl").write_text("\n".join(lines), encoding="utf-8")

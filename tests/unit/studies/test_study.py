@@ -1,4 +1,4 @@
-"""What all studies have in common: processes, errors that cost one topic, Ctrl-C; estimates that are said."""
+"""Test what all studies share: processes, errors that cost one topic, Ctrl-C, estimates, resuming, figures."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def study_hirao(topics: Any, systems: Any = (), **options: Any) -> HiraoStudy:
 
 
 def slim(study: Any) -> list[dict[str, Any]]:
-    """Rows without times."""
+    """Return the rows of a study without times."""
     return [{name: value for name, value in row.items() if "seconds" not in name} for row in study.to_rows()]
 
 
@@ -86,7 +86,7 @@ def test_ctrl_c_leaves_what_was_done(name: str, monkeypatch: pytest.MonkeyPatch)
     assert study.to_rows()
 
 
-def test_an_interrupted_study_ends_as_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_an_interrupted_study_is_reported_as_interrupted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def interrupted(*_: Any, **__: Any) -> Any:
         raise KeyboardInterrupt
 
@@ -96,7 +96,7 @@ def test_an_interrupted_study_ends_as_one(monkeypatch: pytest.MonkeyPatch, tmp_p
     assert main(["study", "hirao", str(path)]) == 130
 
 
-def test_oracles_that_are_too_many_are_estimated_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_oracles_are_estimated_and_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     exact = study_hirao([FREE], max_length=4)
     assert "standard error" not in str(exact)
     assert all(row["jaccard_among_oracles_se"] is None for row in exact.of("problem"))
@@ -124,7 +124,7 @@ def test_every_table_says_how_many_problems_are_left_out() -> None:
     assert all("6 of 6 problems, whose oracles were not all" in table.text() for table in study.tables())
 
 
-def test_windows_that_are_not_proven_are_said() -> None:
+def test_windows_that_are_not_proven_are_reported() -> None:
     study = LinHovyStudy(strategy="branch-and-bound", time_limit=0).run([WINDOW])
     assert study.of("document")[0]["unproven"] == ["E100", "E150"]
     assert "E100 of 1 document, not proven in time" in str(study)
@@ -138,7 +138,7 @@ def test_rows_are_asked_for_by_values_that_not_all_of_them_have() -> None:
     assert study.of("score", human=None) == []
 
 
-# --- a run that goes on -------------------------------------------------------------------------------------------
+# --- resuming a study ---------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -166,7 +166,7 @@ def timeless(path: str) -> list[dict[str, Any]]:
 def test_a_study_is_resumed(suffix: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     assert run_hirao("topics.jsonl", f"whole{suffix}") == 0
     whole = capsys.readouterr().out
-    assert run_hirao("some.jsonl", f"part{suffix}") == 1  # a system's topic is missing
+    assert run_hirao("some.jsonl", f"part{suffix}") == 1  # a system lacks a topic
     capsys.readouterr()
     done: list[str] = []
     work = loop._found
@@ -182,7 +182,7 @@ def test_a_study_is_resumed(suffix: str, capsys: pytest.CaptureFixture[str], mon
 
 
 @pytest.mark.usefixtures("files")
-def test_what_was_made_otherwise_is_not_resumed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_study_with_other_options_is_not_resumed(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_hirao("topics.jsonl", "out.jsonl") == 0
     before = Path("out.jsonl").read_text()
     assert run_hirao("topics.jsonl", "out.jsonl", "--resume", "--seed", "1") == 2
@@ -194,7 +194,7 @@ def test_what_was_made_otherwise_is_not_resumed(capsys: pytest.CaptureFixture[st
     assert main(["study", "tsc3", "topics.jsonl", "--resume"]) == 2
     assert "nothing to resume" in capsys.readouterr().err
     assert Path("out.jsonl").read_text() == before
-    # Options that change tables alone are no other options, nor is the number of workers.
+    # Options that affect tables only, and the number of workers, may change.
     assert run_hirao("some.jsonl", "new.jsonl") == 0
     assert run_hirao("some.jsonl", "new.jsonl", "--resume", "--resamples", "3", "--workers", "2") == 0
 

@@ -1,4 +1,4 @@
-"""Limits are kept by a clock that nobody can set: one that jumps changes no search."""
+"""Check that limits use a clock that cannot be set."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if not (ROOT / "optsum").is_dir():
 
 
 def clocks_read_in(source: str) -> Iterator[str]:
-    """Yield the calls that read a clock which an administrator, or a time server, can set."""
+    """Yield the calls that read a clock which an administrator or a time server can set."""
     tree = ast.parse(source)
     bare = {
         alias.asname or alias.name

@@ -1,4 +1,4 @@
-"""Kernels are kept apart for each version, wherever numba keeps them."""
+"""Check that compiled kernels are cached separately for each version, wherever numba keeps its cache."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_version_has_a_folder_of_its_own_and_other_packages_keep_theirs(tmp_pa
 
 
 @pytest.mark.skipif(not (ROOT / "solvers").is_dir(), reason="the source tree is not beside the tests")
-def test_every_kernel_is_kept_so() -> None:
+def test_every_kernel_is_cached_for_its_version() -> None:
     others = [
         file.relative_to(ROOT).as_posix()
         for folder in ("optsum", "formulations", "heuristics", "solvers")

@@ -1,4 +1,4 @@
-"""Compiled kernels that cannot be read or kept: that costs time, one warning, and never an answer."""
+"""Check that damaged or unwritable caches of kernels cost time and one warning, but never a wrong answer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from damage import KERNEL, damaged_caches, run_kernel
 
 
-def test_all_kinds_of_damage() -> None:
+def test_every_kind_of_damage_is_recovered_from() -> None:
     assert [each for each in damaged_caches() if each[1]] == []
 
 
@@ -56,7 +56,7 @@ def test_the_checksum_is_looked_at_before_machine_code_is_run(tmp_path: Path) ->
 
 
 def test_code_of_another_kernel_is_not_run(tmp_path: Path) -> None:
-    """Its checksum is right: the files were mixed up, or two processes gave one name to the code of two signatures."""
+    """Test code with a right checksum but of another kernel, as if files were mixed up or two shared a name."""
     done = run_kernel(
         tmp_path, program=f"{KERNEL}\nfrom optsum.studies.tsc3 import answer_score\nanswer_score('a', 'b')"
     )

@@ -1,3 +1,5 @@
+"""Test `Deadline`: time left, callbacks, parts of a whole, interrupts."""
+
 from __future__ import annotations
 
 from math import inf
@@ -14,12 +16,12 @@ def test_without_a_limit_nothing_ends() -> None:
 
 
 @pytest.mark.parametrize("seconds", [0, 0.0, -1.0])
-def test_nothing_left_has_passed(seconds: float) -> None:
+def test_a_deadline_without_time_has_passed(seconds: float) -> None:
     deadline = Deadline(seconds)
     assert (deadline.left_s, deadline.reason, deadline.passed) == (0.0, "time_limit", True)
 
 
-def test_what_is_left_shrinks() -> None:
+def test_the_time_left_shrinks() -> None:
     deadline = Deadline(60.0)
     before = deadline.left_s
     sleep(0.002)
@@ -27,7 +29,7 @@ def test_what_is_left_shrinks() -> None:
     assert not deadline.passed
 
 
-def test_the_caller_may_end_it_before_the_clock() -> None:
+def test_a_callback_may_end_a_deadline_early() -> None:
     answers = iter([False, True])
     deadline = Deadline(should_stop=lambda: next(answers))
     assert deadline.limited
@@ -56,7 +58,7 @@ def test_an_interrupt_of_any_part_is_one_of_all(which: int) -> None:
 def test_an_interrupt_counts_for_more_than_the_clock() -> None:
     deadline = Deadline(0.0)
     deadline.interrupt()
-    assert deadline.reason == "interrupted"  # or the next topic would be begun
+    assert deadline.reason == "interrupted"  # otherwise the next topic would begin
     assert deadline.left_s == 0.0
 
 

@@ -1,4 +1,4 @@
-"""Native code in a thread: what it raises, and what becomes of one that does not hear."""
+"""Test native code in a thread: its exceptions, interrupts, and threads that do not react."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from optsum.system.processes.children import environment, run_in_thread
 
 
-def test_what_is_raised_there_is_raised_here() -> None:
+def test_an_exception_in_the_thread_is_raised_by_the_caller() -> None:
     def work() -> None:
         raise ValueError("of the solver")
 
@@ -27,7 +27,7 @@ def test_a_deadline_interrupts() -> None:
     assert run_in_thread(stop.wait, stop.set, hears_s=60.0, passed=lambda: True)
 
 
-def test_one_that_does_not_hear_is_left_to_itself() -> None:
+def test_a_thread_that_does_not_react_is_abandoned() -> None:
     go, asked = Event(), Event()
     assert not run_in_thread(go.wait, asked.set, hears_s=0.1, passed=lambda: True)
     assert asked.is_set()
@@ -52,7 +52,7 @@ def test_ctrl_c_interrupts(keeps: bool) -> None:
 
 
 @pytest.mark.parametrize("hears", [True, False])
-def test_the_process_waits_for_one_that_did_not_hear(hears: bool) -> None:
+def test_the_process_waits_for_a_thread_that_does_not_react(hears: bool) -> None:
     code = (
         "import time\n"
         "from threading import Event\n"
@@ -70,8 +70,8 @@ def test_the_process_waits_for_one_that_did_not_hear(hears: bool) -> None:
 
 @pytest.mark.parametrize("number", [None, signal.SIGINT, signal.SIGTERM])
 @pytest.mark.skipif(os.name == "nt", reason="Windows sends no SIGINT to one process alone")
-def test_a_command_leaves_one_that_does_not_hear(number: signal.Signals | None) -> None:
-    """Its rows are written: nobody would know what it waits for."""
+def test_a_command_ends_despite_a_thread_that_does_not_react(number: signal.Signals | None) -> None:
+    """Check this because the rows are written, and users would not know what the command waits for."""
     code = (
         "import atexit, os, signal, sys, time\n"
         "from threading import Event\n"
@@ -106,8 +106,8 @@ def test_a_command_leaves_one_that_does_not_hear(number: signal.Signals | None) 
     ],
     ids=["a process", "a worker of a pool"],
 )
-def test_a_command_leaves_at_once_and_takes_with_it_what_it_has_started(child: str) -> None:
-    """Processes that wait for more work are not waited for; what is said and done at the end is."""
+def test_a_command_ends_at_once_with_its_child_processes(child: str) -> None:
+    """Check that processes waiting for work are not waited for, while exit handlers run."""
     before, _, made = child.rpartition("; ")
     code = (
         "import atexit, multiprocessing, os, sys, time\n"
@@ -130,7 +130,7 @@ def test_a_command_leaves_at_once_and_takes_with_it_what_it_has_started(child: s
         os.kill(int(pid), 0)
 
 
-def test_a_command_that_is_profiled_lets_the_profiler_speak() -> None:
+def test_a_profiled_command_prints_the_profile() -> None:
     command = [sys.executable, "-P", "-m", "cProfile", "-m", "optsum", "--help"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert "Usage" in done.stdout
@@ -138,7 +138,7 @@ def test_a_command_that_is_profiled_lets_the_profiler_speak() -> None:
 
 
 def test_environments_that_overlap_end_as_they_began(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of two threads the first to enter may be the first to leave."""
+    """Test two threads, of which the first to enter may be the first to leave."""
     monkeypatch.setenv("OPTSUM_A", "0")
     one, other = environment({"OPTSUM_A": "1", "OPTSUM_B": "1"}), environment({"OPTSUM_A": "2", "OPTSUM_B": "2"})
     one.__enter__()

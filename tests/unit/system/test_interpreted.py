@@ -1,4 +1,4 @@
-"""Plain kernels: the same answers as compiled ones give, whenever they are compiled."""
+"""Check that interpreted kernels give the answers of compiled ones, whenever compiling happens."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OBJECTIVES = COMMON | {
 
 
 def said(seconds: str, cells: list[tuple[str, str]]) -> dict[str, Any]:
-    """Return what searches say whose kernels are interpreted for so many seconds."""
+    """Return the results of searches whose kernels are interpreted for so many seconds."""
     given = [(strategy, {**OBJECTIVES[objective], **BUDGETS.get(strategy, {})}) for strategy, objective in cells]
     found: dict[str, Any] = printed_by("both_ways.py", seconds, json.dumps(given))
     return found
@@ -73,14 +73,14 @@ def test_numbers_have_the_types_of_kernels() -> None:
     assert call_plainly(plain_of(field_bits), (np.array([[0, 0, 1, 63, 63]]), 0, 63, 0), 9.0) == -1 & (2**63 - 1)
     values = np.zeros(2, np.int64)
     found = call_plainly(plain_of(_count), (values, 5), 9.0)
-    assert found == (-(2**62), 5, 0.5)  # three times 2^62 does not fit
+    assert found == (-(2**62), 5, 0.5)  # 3 * 2^62 wraps around
     assert [type(one) for one in found] == [int, int, float]
     assert values.tolist() == [3, 2]
     assert call_plainly(plain_of(mix), (np.uint64(3),), 9.0) == int(mix(np.uint64(3)))
 
 
 @pytest.mark.parametrize("error", [TooLongError, KeyboardInterrupt])
-def test_what_is_left_has_changed_nothing(error: type[BaseException]) -> None:
+def test_an_abandoned_call_leaves_its_arguments_unchanged(error: type[BaseException]) -> None:
     def interrupted(values: Any, _: int) -> None:
         values[0] = 9
         raise KeyboardInterrupt
@@ -104,10 +104,10 @@ def test_a_rehearsal_interprets_for_a_moment_and_compiles_nothing(monkeypatch: p
         raise AssertionError("it went on")
     assert values.tolist() == [2, 1]
     assert kernel.compiled is None
-    assert kernel(values, 2)[1] == 2  # afterwards it is called as ever
+    assert kernel(values, 2)[1] == 2  # afterwards it can be called as before
 
 
-def test_the_clock_stands() -> None:
+def test_the_clock_of_searches_stops_in_a_pause() -> None:
     before = clock()
     with standing():
         stood = clock()
@@ -130,9 +130,9 @@ def test_a_rehearsal_is_of_its_own_thread(monkeypatch: pytest.MonkeyPatch) -> No
     other = Thread(target=rehearse)
     other.start()
     rehearses.wait(60.0)
-    for _ in range(20):  # more than a rehearsal may take
+    for _ in range(20):  # longer than a rehearsal may take
         assert kernel(np.zeros(2, np.int64), 2_000)[1] > 0
-    with patience.rehearsing():  # which ends after the other one, that began before
+    with patience.rehearsing():  # it began before the other, and ends after it
         ends.set()
         other.join()
     assert patience.thread.rehearsal_s == inf

@@ -1,4 +1,4 @@
-"""Ctrl-C while the first `optsum.solve` of a process imports modules, or loads kernels: the process can go on."""
+"""Check that a process can go on after Ctrl-C while `optsum.solve` imports modules or loads kernels."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ print(*(optsum.solve(topic, max_length=3, strategy=name).objective for name in (
 
 
 @pytest.mark.parametrize("module", ["numpy.linalg", "numba.core", "numba.core.typing.templates", "pydantic.main"])
-def test_a_process_can_go_on(module: str) -> None:
+def test_a_process_goes_on_after_an_interrupted_import(module: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, module],
         capture_output=True,
@@ -70,7 +70,7 @@ ffi.lib = Library(ffi.lib)
 @pytest.mark.parametrize(
     "function", ["LLVMPY_AddModule", "LLVMPY_CreateMCJITCompiler", "LLVMPY_LinkModules", "LLVMPY_ParseBitcode"]
 )
-def test_what_was_handed_to_llvm_is_not_freed_twice(function: str) -> None:
+def test_code_handed_to_llvm_is_not_freed_twice(function: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", LINKING + PROGRAM, function],
         capture_output=True,
@@ -108,7 +108,7 @@ print(bool(pressed), sys.stdout is before)
 
 
 def test_standard_output_is_given_back_where_ctrl_c_comes_while_it_is_replaced() -> None:
-    """In a process of its own: a signal that is postponed may come when the search is over."""
+    """Run it in a process of its own, because a postponed signal may arrive after the search."""
     done = subprocess.run([sys.executable, "-c", REPLACED], capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr
     assert done.stdout == "True True\n"

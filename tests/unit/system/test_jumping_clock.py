@@ -1,6 +1,6 @@
-"""A clock that is set while something runs: limits, rows and what is kept of a run stay as they are.
+"""Check that a change of the system clock affects no limit, row or stored run.
 
-A library that is loaded before all others answers for the clock that anybody can set, also to solvers.
+A preloaded library answers for the system clock, also to solvers.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ strategy = ["branch-and-bound", "milp"]
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The library, compiled."""
+    """Return the compiled library."""
     compiler = shutil.which("cc")
     if compiler is None or not sys.platform.startswith("linux"):
         reason = "no C compiler (cc), or no Linux, to make a clock that jumps"
@@ -115,7 +115,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def beside(library: Path, script: str, *arguments: str, where: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """Run a script in a process that asks this library for the time."""
+    """Run a script in a process that gets the time from the library."""
     done = subprocess.run(
         [sys.executable, "-c", SETTING + script, str(library), *arguments],
         cwd=where,
@@ -139,7 +139,7 @@ def test_a_solver_neither_ends_early_nor_late(library: Path, offset: int, way: s
     assert 1.4 < said["took"] < 10
 
 
-def test_a_run_and_its_going_on_are_those_of_a_quiet_clock(
+def test_a_run_and_its_resumption_are_those_of_a_steady_clock(
     library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

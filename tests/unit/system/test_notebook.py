@@ -1,4 +1,4 @@
-"""What notebooks show: short lines, the summary marked in its source, nothing of the data that a browser would obey."""
+"""Check what notebooks show: short lines, the summary marked in its source, and no HTML from the data."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TOPIC: dict[str, Any] = {
 
 
 class Reader(HTMLParser):
-    """Tags, all text, the text that is marked and that is struck out."""
+    """Collect tags, all text, and the text that is marked or struck out."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -117,7 +117,7 @@ def test_the_first_text_is_the_results(references: str) -> None:
         assert texts == [tuple(topic.sentences[unit] for unit in optimum) for optimum in oracles]
 
 
-def test_of_compressions_words_are_struck_out() -> None:
+def test_dropped_words_of_compressions_are_struck_out() -> None:
     (topic,) = optsum.read_topics(ROOT / "examples" / "data" / "parsed.jsonl")
     result = optsum.solve(topic, formulation="compressive", metric="rouge-2", max_length=30)
     shown = Reader(result._repr_html_())

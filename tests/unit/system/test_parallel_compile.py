@@ -1,4 +1,4 @@
-"""Kernels compiled by two processes: everything is done once, whatever becomes of the other process."""
+"""Check that kernels compiled by two processes are all compiled once, whatever happens to the other process."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from optsum.system.parallel_compile import compile_parts
 
 
 def compile_something() -> None:
-    """Let everybody hear what numba says when it compiles."""
+    """Call the hooks that follow the first message of numba's compiler."""
     while compiling._hearing:
         compiling._hearing.pop()()
 
@@ -33,7 +33,7 @@ def recorders(number: int, done: list[int]) -> list[Callable[[], object]]:
     return [one(place) for place in range(number)]
 
 
-def test_what_is_collected_is_not_called() -> None:
+def test_collected_parts_are_called_once_and_later() -> None:
     called: list[int] = []
     first, second = (compiles(part) for part in recorders(2, called))
 
@@ -45,11 +45,11 @@ def test_what_is_collected_is_not_called() -> None:
     parts = collected(work)
     assert (len(parts), called) == (2, [])
     work()
-    assert called == [0, 1]  # each once
+    assert called == [0, 1]  # each part once
 
 
-def test_what_is_prepared_waits_until_something_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Kept kernels are loaded when they are called, and those that nobody calls never."""
+def test_preparation_waits_until_a_kernel_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Check this because cached kernels are loaded when they are called, and others never."""
     found = compiling.Patience()
     found.left_s = 3.0
     monkeypatch.setattr(compiling, "patience", found)
@@ -99,7 +99,7 @@ def test_one_processor_works_alone(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("python", ["/no/such/python", sys.executable])
 def test_a_process_that_fails_costs_nothing(python: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It cannot be started, or cannot find the functions of this test."""
+    """Test a process that cannot start, and one that cannot import the functions of this test."""
     monkeypatch.setattr(parallel_compile, "_processors", lambda: 2)
     monkeypatch.setattr(
         parallel_compile, "python", lambda *_: [python, "-c", "import sys; sys.stdin.read(); sys.exit(3)"]
@@ -130,12 +130,12 @@ def test_a_process_that_hangs_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("said", "number", "heard"),
     [
-        ([2], 1, 1),  # it is at a later part
-        ([2, 1, None], 2, 3),  # it has done this one
-        ([1, None], 1, 2),  # it was at this one, and is done
+        ([2], 1, 1),  # the process works on a later part
+        ([2, 1, None], 2, 3),  # the process has finished this part
+        ([1, None], 1, 2),  # the process works on this part, and finishes
     ],
 )
-def test_the_other_is_waited_for_only_at_the_part_it_is_at(
+def test_the_other_process_is_waited_for_only_at_its_current_part(
     said: list[int | None], number: int, heard: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     helper = parallel_compile._Helper([compile_something] * 3)

@@ -1,4 +1,4 @@
-"""Programs are found on the PATH only, and what they write is read to an end that comes."""
+"""Check that programs are found on the PATH only, and that their output is limited."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NAMES = ("cbc", "glpsol", "ipopt", "scip", "cplex", "gurobi_cl", "timer", "bonmi
 
 
 def trap(folder: Path) -> Path:
-    """Write programs of all names that leave a mark; return the mark."""
+    """Write programs of all names that leave a mark when they run; return the mark."""
     mark = folder / "ran"
     for name in NAMES:
         (folder / name).write_text(f"#!/bin/sh\ntouch {mark}\necho 9.9.9\n")
@@ -46,7 +46,7 @@ def test_no_relative_entry_of_the_path_is_looked_into(
 
 
 @pytest.mark.parametrize("path", ["", "{usual}", ".:{usual}", ":{usual}"])
-def test_nothing_of_the_current_folder_runs(path: str, tmp_path: Path) -> None:
+def test_no_program_in_the_current_folder_runs(path: str, tmp_path: Path) -> None:
     mark = trap(tmp_path)
     code = (
         "import optsum\n"
@@ -88,7 +88,7 @@ def test_list_backends_runs_nothing_either(tmp_path: Path) -> None:
     assert not mark.exists()
 
 
-def test_a_file_is_read_only_if_it_is_plain(tmp_path: Path) -> None:
+def test_only_regular_files_are_read(tmp_path: Path) -> None:
     plain, link, pipe = tmp_path / "plain", tmp_path / "link", tmp_path / "pipe"
     plain.write_bytes(b"0123456789" * 10)
     assert read_whole(plain, 1000) == b"0123456789" * 10
@@ -117,7 +117,7 @@ def test_output_is_kept_in_part(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("instead", ["os.mkfifo({out!r})", "os.symlink('/dev/zero', {out!r})"])
-def test_output_that_something_else_stands_for_is_none(instead: str, tmp_path: Path) -> None:
+def test_output_replaced_by_something_else_is_ignored(instead: str, tmp_path: Path) -> None:
     out = str(tmp_path / "supervised.out")
     program = script(tmp_path, f"os.unlink({out!r})\n" + instead.format(out=out))
     assert run_supervised([program], tmp_path, seconds=60).output == ""

@@ -1,4 +1,4 @@
-"""Ctrl-C where an exception would be lost, or end the process: it is raised a little later."""
+"""Check that Ctrl-C is postponed where an exception would be lost or end the process."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ posix = pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them
 
 
 def done(lines: str) -> tuple[str, str, int]:
-    """Return what a program writes on both outputs, and its exit status."""
+    """Run a program, and return its output, its error output and its exit status."""
     code = "import os, signal, sys, time\nfrom optsum.system.processes.signal_guard import postponing\n" + lines
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=300)
     return ended.stdout, ended.stderr, ended.returncode
@@ -25,7 +25,7 @@ def done(lines: str) -> tuple[str, str, int]:
 
 @posix
 def test_a_kernel_that_makes_a_tuple_is_not_broken_off() -> None:
-    """What numba calls to learn the tuple's class may raise nothing: the process would crash."""
+    """Test this because numba's request for the class of the tuple must not raise: the process would crash."""
     found = done(
         "from collections import namedtuple\n"
         "from numba import int64, njit\n"
@@ -52,7 +52,7 @@ def test_a_kernel_that_makes_a_tuple_is_not_broken_off() -> None:
 
 @posix
 def test_a_kernel_that_is_being_linked_does_not_lose_it() -> None:
-    """LLVM calls Python through ctypes, which prints what is raised there."""
+    """Test this because LLVM calls Python through ctypes, which prints exceptions and continues."""
     found = done(
         "from numba import njit\n"
         "@njit\n"
@@ -72,11 +72,11 @@ def test_a_kernel_that_is_being_linked_does_not_lose_it() -> None:
         "    print('heard')\n"
     )
     assert found[1:] == ("", 0)
-    assert found[0] in {"linked\nheard\n", "heard\n"}  # heard while it is compiled on, or afterwards
+    assert found[0] in {"linked\nheard\n", "heard\n"}  # raised while compiling continues, or after it
 
 
 @posix
-def test_elsewhere_it_is_raised_at_once() -> None:
+def test_an_interrupt_in_other_code_is_raised_at_once() -> None:
     found = done(
         "before = signal.getsignal(signal.SIGINT)\n"
         "try:\n"
@@ -91,7 +91,7 @@ def test_elsewhere_it_is_raised_at_once() -> None:
 
 def test_a_handler_of_others_stays() -> None:
     def own(*_: object) -> None:
-        """Be somebody's handler."""
+        """Handle the signal like a user's handler."""
 
     before = signal.signal(signal.SIGINT, own)
     try:
@@ -149,7 +149,7 @@ def test_a_context_is_set_up_and_put_away_whole(where: str) -> None:
 
 @posix
 def test_a_module_of_ours_is_imported_whole(tmp_path: Path) -> None:
-    """Its functions and classes that are called meanwhile are part of the import."""
+    """Test functions and classes of the module that are called during its import."""
     (tmp_path / "pressed.py").write_text(
         "import os, signal\nclass Own:\n    os.kill(os.getpid(), signal.SIGINT)\nready = True\n"
     )
@@ -167,7 +167,7 @@ def test_a_module_of_ours_is_imported_whole(tmp_path: Path) -> None:
 
 
 @posix
-def test_a_module_that_calls_us_is_left(tmp_path: Path) -> None:
+def test_an_import_of_a_user_s_module_is_interrupted(tmp_path: Path) -> None:
     (tmp_path / "caller.py").write_text(
         "import os, signal\n"
         "from optsum.system.processes.signal_guard import postponing\n"

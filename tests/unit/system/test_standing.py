@@ -1,4 +1,4 @@
-"""The clock of searches stands while kernels are compiled, whoever looks at it and whatever comes between."""
+"""Check that the clock of searches stops while kernels are compiled, for all threads and after interrupts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from optsum.system.clock import clock, standing
 
 
 class Watched:
-    """How long the clock has stood, with a look at the clock after each change, as another thread may have it."""
+    """Record the clock after each change of the pause, as another thread might see it."""
 
     def __init__(self, before: Any) -> None:
         vars(self).update(vars(before), seen=[])
@@ -22,7 +22,7 @@ class Watched:
         vars(self)["seen"].append(clock())
 
 
-def test_no_thread_sees_what_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_thread_sees_time_that_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     watched = Watched(module._STOPS)
     monkeypatch.setattr(module, "_STOPS", watched)
     began = clock()
@@ -41,7 +41,7 @@ def test_the_clock_goes_on_after_ctrl_c() -> None:
 
 
 def test_the_clock_goes_on_after_ctrl_c_at_the_lock(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where it has just begun to stand."""
+    """Test an interrupt just after the pause began."""
 
     class Lock:
         calls = 0

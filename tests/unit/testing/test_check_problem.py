@@ -1,4 +1,4 @@
-"""Tests of the tests: every check of `check_problem` fails on a problem that is broken in its way."""
+"""Check that `check_problem` fails on problems that break the contract, each in its own way."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ INSTANCE = Coverage.of(
 
 
 class Base(CoverageProblem):
-    """To be broken."""
+    """A valid problem, from which the broken ones derive."""
 
     @classmethod
     def make(cls, instance: Coverage = INSTANCE) -> CoverageProblem:
@@ -44,7 +44,7 @@ class Drifting(Base):
 
 
 class Late(Base):
-    """Right until something else was asked."""
+    """A problem whose values change once its linear model was made."""
 
     def evaluate(self, selection: Selection) -> Evaluation:
         found = super().evaluate(selection)
@@ -73,7 +73,7 @@ class NoEvaluation(Base):
 
 
 class Orphaning(Base):
-    """Moves single units, whatever their parents."""
+    """A problem that moves single units, whatever their parents."""
 
     def moves(self, selection: Selection) -> Iterator[tuple[int, ...]]:
         return ((unit,) for unit in range(self.size))
@@ -120,7 +120,7 @@ class Inexact(Base):
 
 
 class Modest(Base):
-    """Offers a bound that it does not declare."""
+    """A problem with a bound that it does not declare."""
 
     @property
     def capabilities(self) -> frozenset[Capability]:
@@ -134,7 +134,7 @@ class Boastful(OwnMetric):
 
 
 class OtherModel(Base):
-    """The model forgets the parents."""
+    """A problem whose linear model has no parents."""
 
     @property
     def linear_model(self) -> Any:  # type: ignore[override]
@@ -151,7 +151,7 @@ class OtherGains(Base):
 
 
 class Tight(Base):
-    """The model is infeasible where the problem is not."""
+    """A problem whose linear model is infeasible, unlike the problem."""
 
     @property
     def linear_model(self) -> Any:  # type: ignore[override]
@@ -198,7 +198,7 @@ def test_broken_problems_fail(broken: type[Base], match: str) -> None:
 
 
 class Ordered(optsum.Problem):
-    """Says in the violation that each unit needs the one before."""
+    """A problem in which each unit requires the one before, stated in the violation."""
 
     def evaluate(self, selection: Selection) -> Evaluation:
         missing = sum(unit > 0 and unit - 1 not in selection for unit in selection)

@@ -1,4 +1,4 @@
-"""Tests of the tests: every check of `check_strategy` fails on a strategy that is broken in its way."""
+"""Check that `check_strategy` fails on strategies that break the contract, each in its own way."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ INSTANCE = Coverage.of(
 
 @dataclass(frozen=True)
 class Walk(Strategy):
-    """A whole strategy, exact: to be broken."""
+    """A valid exact strategy, from which the broken ones derive."""
 
     name: ClassVar[str] = "walk"
     about: ClassVar[str] = "a test"
@@ -50,7 +50,7 @@ class Walk(Strategy):
 
 
 class Early(Walk):
-    """Proves before it has looked at everything."""
+    """A strategy that claims a proof too early."""
 
     def search(self, run: Run) -> None:
         run.see(())
@@ -67,7 +67,7 @@ class Unproven(Walk):
 
 
 class Fickle(Walk):
-    """Its own randomness instead of the run's."""
+    """A strategy that counts differently in each run."""
 
     exact: ClassVar[bool] = False
     state: ClassVar[list[int]] = [0]
@@ -79,7 +79,7 @@ class Fickle(Walk):
 
 
 class Deaf(Walk):
-    """Looks at no limit."""
+    """A strategy that ignores limits."""
 
     def search(self, run: Run) -> None:
         from optsum.system.clock import Stopped
@@ -91,7 +91,7 @@ class Deaf(Walk):
 
 
 class Swallowing(Walk):
-    """Takes Ctrl-C for itself."""
+    """A strategy that swallows Ctrl-C."""
 
     exact: ClassVar[bool] = False
 
@@ -111,7 +111,7 @@ class Changing(Walk):
 
 
 class Wishful(Walk):
-    """Raises a bound that is none."""
+    """A strategy that states a false bound."""
 
     exact: ClassVar[bool] = False
 
@@ -121,7 +121,7 @@ class Wishful(Walk):
 
 
 class Peeking(Walk):
-    """Refuses, but only after it evaluated something."""
+    """A strategy that evaluates before it refuses."""
 
     def accept(self, problem: Problem) -> None:
         problem.evaluate(())
@@ -134,14 +134,14 @@ class Speechless(Walk):
 
 
 class Hesitant(Walk):
-    """Refuses only when it should search."""
+    """A strategy that refuses in its search."""
 
     def search(self, run: Run) -> None:
         raise UnsupportedError("not this one")
 
 
 class Forging(Walk):
-    """Writes into the run what it never saw."""
+    """A strategy that writes a selection into the run without evaluating it."""
 
     exact: ClassVar[bool] = False
 
@@ -172,7 +172,7 @@ class Unwritable(Walk):
 
 
 class Late2(Walk):
-    """Says that it stopped at a limit that nobody set."""
+    """A strategy that claims to have stopped at a limit that was not set."""
 
     def search(self, run: Run) -> None:
         from optsum.system.clock import Stopped
@@ -217,7 +217,7 @@ def test_broken_strategies_fail(broken: type[Walk], match: str) -> None:
 
 def test_failures_name_an_instance_that_can_be_made_again() -> None:
     class Never(Walk):
-        """Fails on random instances alone."""
+        """A strategy that fails on random instances only."""
 
         exact: ClassVar[bool] = False
 
@@ -256,7 +256,7 @@ def test_problems_too_large_to_enumerate_are_refused() -> None:
 
 
 def test_a_result_that_only_looks_right_fails() -> None:
-    """The checks of a result one by one, on results that no search would make."""
+    """Test the checks of a result one by one, on results that no search returns."""
     from optsum.testing import brute_force, check_claims
 
     problem = CoverageProblem.of(INSTANCE)

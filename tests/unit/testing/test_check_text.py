@@ -1,4 +1,4 @@
-"""The suites for tokenizers, stemmers and splitters pass ours, and find what is wrong with others."""
+"""Check that the suites for tokenizers, stemmers and splitters accept ours, and find the faults of others."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_our_stemmers_pass(name: str) -> None:
 def test_functions_pass() -> None:
     check_tokenizer(by_generator)
     check_tokenizer(lambda text: text.split(), ["of my own"])
-    check_tokenizer(lambda text: text.split() if LOCK else [])  # cannot be sent, which is said
+    check_tokenizer(lambda text: text.split() if LOCK else [])  # warns: it cannot be sent
     check_tokenizer(f"{__name__}:by_generator")
     check_stemmer(lambda word: word[:5])
     check_splitter("sentencex", ["Am 3. Mai. Es regnete."], language="de")
@@ -59,13 +59,13 @@ def test_functions_pass() -> None:
         (lambda text: [text[0]], "failed on the text ''"),
     ],
 )
-def test_tokenizers_that_are_none(tokenizer: Any, message: str) -> None:
+def test_invalid_tokenizers_fail(tokenizer: Any, message: str) -> None:
     with pytest.raises(ConformanceError, match=message):
         check_tokenizer(tokenizer)
 
 
-def test_a_list_that_is_used_again_is_no_answer_to_be_kept() -> None:
-    check_tokenizer(shared)  # what is kept is a copy
+def test_a_tokenizer_may_return_the_same_list_again() -> None:
+    check_tokenizer(shared)  # a copy is kept
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_a_list_that_is_used_again_is_no_answer_to_be_kept() -> None:
         (lambda _: str(next(CALLS)), "another"),
     ],
 )
-def test_stemmers_that_are_none(stemmer: Any, message: str) -> None:
+def test_invalid_stemmers_fail(stemmer: Any, message: str) -> None:
     with pytest.raises(ConformanceError, match=message):
         check_stemmer(stemmer)
 
@@ -89,7 +89,7 @@ def test_stemmers_that_are_none(stemmer: Any, message: str) -> None:
         (lambda text: text, "it must return a list of strings"),
     ],
 )
-def test_splitters_that_are_none(splitter: Any, message: str) -> None:
+def test_invalid_splitters_fail(splitter: Any, message: str) -> None:
     with pytest.raises(ConformanceError, match=message):
         check_splitter(splitter)
 

@@ -1,4 +1,4 @@
-"""Tokens, words, and cutting."""
+"""Test the analyzer: tokens, stop words, stems, words, and cutting."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_pypi_rouge_tokens_split_at_full_stops_only() -> None:
 
 
 def test_stop_words_are_dropped_before_stemming() -> None:
-    # "does" stems to "doe", "during" to "dure": a list applied after stemming would miss both.
+    # "does" has the stem "doe" and "during" the stem "dure": a list applied after stemming would miss both.
     sentence = "He does it during meetings"
     assert Analyzer(stopwords="drop").tokens(sentence) == ["meetings"]
     assert Analyzer(stem=True, stopwords="drop").tokens(sentence) == ["meet"]
@@ -169,7 +169,7 @@ def test_cutting_sentences_is_cutting_the_text(sentences: list[str | tuple[str, 
     if all(isinstance(sentence, str) for sentence in sentences):
         words = re.findall(r"\S+", str(joined(sentences)), re.ASCII)
         assert re.findall(r"\S+", str(joined(cut)), re.ASCII) == words[:max_words]
-    # Words as the script sees them: a lone no-break space or control character is one, though `word_count` has none.
+    # Words as the script sees them: a no-break space or control character alone is one, unlike in `word_count`.
     given_words = [re.findall(r"\S+", each, re.ASCII) if isinstance(each, str) else each for each in sentences]
     if sum(map(len, given_words)) <= max_words:
         assert cut == sentences

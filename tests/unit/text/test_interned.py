@@ -1,4 +1,4 @@
-"""Sentences as numbers, against the tokens themselves."""
+"""Compare sentences as numbers with the tokens themselves."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from optsum.text.analyzer import TOKENIZERS, Analyzer, Sentence, word_count
 from optsum.text.interned import interned, interned_texts
 from optsum.text.word_kernel import number_apart, number_words
 
-# Everything that tokenizers treat in ways of their own: case that depends on what follows (final sigma), letters that
-# become ASCII in lower case (Kelvin), white space of ASCII and beyond, combining marks, half surrogate pairs, NUL.
+# Characters with special treatment in tokenizers: case that depends on context (final sigma), letters whose lower case
+# is ASCII (Kelvin), white space of ASCII and beyond, combining marks, lone surrogates, NUL.
 HOSTILE = st.text(
     st.sampled_from("abAZ09 .-'’_\t\n\x0b\x1c\x1f\x7f\x85\xa0\u2003\u3000ΣσςİıKÅßẞé\u0301中ก\ud800\udc00\0\U0001f600")
 )
@@ -43,7 +43,7 @@ def test_numbers_stand_for_the_tokens(analyzer: Analyzer, sentences: list[Senten
 
 
 @given(st.sampled_from(["rouge", "presumm", "blank", "tokens", "pypi-rouge"]), st.lists(HOSTILE, max_size=6))
-def test_raw_texts_too(tokenizer: str, sentences: list[Sentence]) -> None:
+def test_numbers_stand_for_the_tokens_of_raw_texts(tokenizer: str, sentences: list[Sentence]) -> None:
     assert_same(Analyzer(tokenizer), sentences)
 
 
@@ -66,7 +66,7 @@ def test_several_texts_as_each_by_itself(analyzer: Analyzer, texts: list[list[st
         assert (begin - begin[0]).tolist() == alone.start.tolist()
         assert (words[place : place + many].tolist(), own) == (alone.words.tolist(), alone.different)
         pieces = [piece for sentence in texts[number] for piece in sentence.split() if not piece.isascii()]
-        least = sum(len(piece.replace("\u212a", "")) for piece in pieces)  # which is a k then
+        least = sum(len(piece.replace("\u212a", "")) for piece in pieces)  # the Kelvin sign becomes a k
         assert least <= foreign.pop(0) or analyzer.tokenizer == "blank"
         place += many
 

@@ -1,4 +1,4 @@
-"""The stemmer, against answers of the original script."""
+"""Compare the stemmer with answers of the original script."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import optsum.text.analyzer as stem_module
 from optsum.text.analyzer import _step_4_nltk as published_step_4
 from optsum.text.analyzer import stem, wordnet_exceptions
 
-# Word and stem, as the Porter part of the original script gives them (words of the exception lists left out).
+# Word and stem by the Porter part of the original script, for words outside the exception lists.
 ANSWERS = [
     ("agreement", "agreem"),
     ("management", "manag"),
@@ -82,7 +82,7 @@ def test_step_four_departs_from_the_published_algorithm(monkeypatch: pytest.Monk
     assert (stem("agreement"), stem("conditionally")) == ("agreement", "condition")
 
 
-# What Porter (1980) prints beside his rules.
+# The examples of Porter (1980).
 PAPER = {
     "caresses": "caress", "ponies": "poni", "caress": "caress", "feed": "feed", "agreed": "agre", "bled": "bled",
     "motoring": "motor", "sing": "sing", "conflated": "conflat", "troubled": "troubl", "sized": "size",
@@ -101,7 +101,7 @@ def test_the_examples_of_the_paper() -> None:
 
 
 def test_words_of_three_characters_stay() -> None:
-    # "dug" is in the exception lists ("dig"), "ads" would lose its s.
+    # "dug" is in the exception lists ("dig"), and "ads" would lose its s.
     assert wordnet_exceptions()["dug"] == "dig"
     assert [stem(word) for word in ("dug", "ads", "a", "")] == ["dug", "ads", "a", ""]
 

@@ -1,4 +1,4 @@
-"""The stemmer of rouge-score, against answers of NLTK 3.10.4 and of rouge-score 0.1.2 itself."""
+"""Compare the stemmer of rouge-score with answers of NLTK 3.10.4 and of rouge-score 0.1.2."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from optsum.options.options import resolve, resolve_score
 from optsum.text.analyzer import Analyzer, stem, stem_rouge_score
 from optsum.text.interned import interned
 
-# What PorterStemmer().stem gives.
+# The results of PorterStemmer().stem.
 ANSWERS = {
     "skies": "sky", "dying": "die", "lying": "lie", "tying": "tie", "news": "news", "inning": "inning",
     "innings": "inning", "outing": "outing", "cannings": "canning", "howe": "howe", "proceed": "proceed",
@@ -70,7 +70,7 @@ REFERENCES = [
     ],
     ["The management hopes to carry archaeological apartments.", "Skies are grey, and mice die."],
 ]
-# Precision, recall and F of RougeScorer(..., use_stemmer=True) against each reference; rouge-l is its rougeLsum.
+# Precision, recall and F of RougeScorer(..., use_stemmer=True) for each reference; rouge-l is its rougeLsum.
 SCORES: list[dict[str, tuple[float, float, float]]] = [
     {
         "rouge-1": (0.333333333333, 0.45, 0.382978723404),
@@ -96,16 +96,16 @@ def test_scores_equal_those_of_the_package(metric: str) -> None:
     assert found["f1"] == pytest.approx(max(scores[metric][2] for scores in SCORES), abs=1e-11)
 
 
-def test_a_search_counts_by_it() -> None:
+def test_a_search_counts_stems() -> None:
     topic: dict[str, Any] = {
         "id": "t", "documents": [["Mice agreed.", "Dying under skies"]], "references": [["A mouse dies under a sky"]],
     }  # fmt: skip
     result = optsum.solve(topic, preset="google-stemmed")
-    assert (result.selection, result.objective_exact) == ((1,), "2/3")  # die, under, sky of 3 + 6
+    assert (result.selection, result.objective_exact) == ((1,), "2/3")  # hits die, under, sky of 3 + 6 tokens
     assert result.signature is not None
     assert "|stem:rouge-score|" in result.signature
     assert result.objective == optsum.rouge(["Dying under skies"], topic["references"], stemmer="rouge-score").f1
-    assert optsum.solve(topic, preset="google", stem=True).objective_exact == "2/9"  # under
+    assert optsum.solve(topic, preset="google", stem=True).objective_exact == "2/9"  # the hit "under"
 
 
 def test_tokens_as_numbers_are_stemmed_by_it() -> None:
@@ -119,7 +119,7 @@ def test_tokens_as_numbers_are_stemmed_by_it() -> None:
         Analyzer(stem=True, stemmer="lancaster")
 
 
-def test_to_name_a_stemmer_is_to_stem(tmp_path: Any) -> None:
+def test_naming_a_stemmer_switches_stemming_on(tmp_path: Any) -> None:
     for found in (resolve, resolve_score):
         assert found({"preset": "google", "stemmer": "rouge-score"}).stem
         assert not found({"preset": "google-stemmed", "stem": False}).stem

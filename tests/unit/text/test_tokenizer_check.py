@@ -1,4 +1,4 @@
-"""Texts that a tokenizer or a stemmer spoils are noticed, or refused; others pass without a word."""
+"""Check that unsuitable tokenizers and stemmers are noticed or refused, and suitable ones pass silently."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ ENGLISH = [
         (["a b c", "d"], "rouge", None),
         ([], "rouge", None),
         ([("大雨", "使")], "tokens", None),
-        (["u\u0308ber gro\u0308\u00dfer"], "unicode", None),  # marks that normalization joins are not lost
+        (["u\u0308ber gro\u0308\u00dfer"], "unicode", None),  # normalization joins the marks to letters
     ],
 )
-def test_what_is_spoilt_is_said(texts: list[str], tokenizer: str, message: str | None) -> None:
+def test_spoilt_texts_are_reported(texts: list[str], tokenizer: str, message: str | None) -> None:
     found = tokenizer_check(texts, Analyzer(tokenizer))
-    found = found and found.replace("=", " ")  # who is told writes it as flags or as keywords
+    found = found and found.replace("=", " ")  # the message has flags or keywords, depending on the caller
     assert (found is None) == (message is None)
     assert message is None or re.search(message, str(found))
 
@@ -74,7 +74,7 @@ def test_plain_english_suits_every_tokenizer(tokenizer: str) -> None:
 @given(
     st.text(st.sampled_from("ab1. éİK漢ж")), st.sampled_from(["blank", "presumm", "pypi-rouge", "rouge", "rouge-score"])
 )
-def test_what_is_refused_is_what_loses_nine_tenths_of_its_letters(text: str, tokenizer: str) -> None:
+def test_texts_that_lose_nine_tenths_of_their_letters_are_refused(text: str, tokenizer: str) -> None:
     letters = sum(map(str.isalpha, text))
     lost = letters - sum(map(str.isalpha, "".join(tokenizer_of(tokenizer).split(text))))
     assert (nothing_left(([text], []), tokenizer) is not None) == (letters > 0 and 10 * lost >= 9 * letters)
@@ -123,8 +123,8 @@ def topic(documents: list[str], references: list[str]) -> dict[str, Any]:
         (JAPANESE, JAPANESE[:1], "rouge-score", "characters"),
         (RUSSIAN, RUSSIAN[:1], "rouge", "unicode"),
         (RUSSIAN, RUSSIAN[:1], "presumm", "unicode"),
-        (ENGLISH, RUSSIAN[:1], "rouge", "unicode"),  # the references alone
-        (RUSSIAN, ENGLISH, "rouge", "unicode"),  # the documents alone
+        (ENGLISH, RUSSIAN[:1], "rouge", "unicode"),  # only the references are unsuitable
+        (RUSSIAN, ENGLISH, "rouge", "unicode"),  # only the documents are unsuitable
         (THAI, THAI[:1], "rouge", "module:function"),
     ],
 )
@@ -141,7 +141,7 @@ def test_a_topic_of_which_nothing_is_left_is_refused_with_what_would_serve(
         assert served.objective == 1
 
 
-def test_scores_of_nothing_are_refused_too() -> None:
+def test_scores_of_texts_without_tokens_are_refused() -> None:
     scores = optsum.score([topic(CHINESE, CHINESE)], [{"topic_id": "t", "system": "s", "summary": CHINESE}])
     assert scores.failed
     served = optsum.score(
@@ -173,7 +173,7 @@ def test_a_library_only_logs_and_names_keywords(
     with caplog.at_level(logging.WARNING, logger="optsum"):
         found = optsum.solve_all([topic(GERMAN, GERMAN[:1])], max_length=9, strategy="greedy")
         result = next(found)
-        assert "drops letters" not in caplog.text  # not before the end
+        assert "drops letters" not in caplog.text  # only at the end
         list(found)
     assert 'tokenizer="unicode" keeps them' in result.statistics["warning"]
     caplog.clear()
@@ -195,7 +195,7 @@ def test_a_library_only_logs_and_names_keywords(
     st.booleans(),
     st.sampled_from(["en", "de"]),
 )
-def test_of_what_surely_fits_nothing_is_said(sentences: list[str], tokenizer: str, stem: bool, language: str) -> None:
+def test_suitable_tokenizers_pass_silently(sentences: list[str], tokenizer: str, stem: bool, language: str) -> None:
     pieces = [piece for sentence in sentences for piece in sentence.split() if not piece.isascii()]
     analyzer, foreign = Analyzer(tokenizer, stem=stem), sum(len(piece.encode()) for piece in pieces)
     if surely_fits("\0".join(sentences), len(sentences[0]) + 1, foreign, analyzer, language):

@@ -1,4 +1,4 @@
-"""Words by UAX 29, characters, and what rouge-score takes for words."""
+"""Test words by UAX 29, characters, and the tokens of rouge-score."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def words(segments: list[str]) -> list[str]:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("ශ්\u200dරී ලංකා", ["ශ්\u200dරී", "ලංකා"]),  # a joiner of Sinhala
-        ("او می\u200cرود", ["او", "می\u200cرود"]),  # a non-joiner of Persian
+        ("ශ්\u200dරී ලංකා", ["ශ්\u200dරී", "ලංකා"]),  # a joiner in Sinhala
+        ("او می\u200cرود", ["او", "می\u200cرود"]),  # a non-joiner in Persian
         ("Brü\u00adcke wort\u2060teil", ["brü\u00adcke", "wort\u2060teil"]),
         ("can't stop 3,5 or 1.000 e.g. U.S.A. x_y _", ["can't", "stop", "3,5", "or", "1.000", "e.g", "u.s.a", "x_y"]),
         ('צה"ל "כן"', ['צה"ל', "כן"]),
@@ -50,7 +50,7 @@ def test_words_end_where_unicode_says(text: str, expected: list[str]) -> None:
 
 
 @pytest.mark.skipif(not OFFICIAL.exists(), reason="the test file of UAX 29 is not here (Debian's unicode-data has it)")
-def test_the_official_file() -> None:
+def test_the_official_test_file_of_unicode_passes() -> None:
     lines = [line.partition("#")[0].strip() for line in OFFICIAL.read_text(encoding="utf-8").splitlines()]
     found = 0
     for line in filter(None, lines):
@@ -91,7 +91,7 @@ def test_a_long_run_of_marks_takes_linear_time() -> None:
         ("カ\u3099ス", ["ガ", "ス"]),
     ],
 )
-def test_characters(text: str, expected: list[str]) -> None:
+def test_each_character_is_a_token_of_the_tokenizer_characters(text: str, expected: list[str]) -> None:
     assert Analyzer("characters").tokens(text) == expected
     assert [token for token, _ in Analyzer("characters").spans(text)] == expected
 
@@ -113,7 +113,7 @@ def test_two_letters_alone_become_ascii() -> None:
     assert [char for char in near_ascii() if re.search("[a-z0-9]", char.lower())] == ["İ", "\u212a"]
 
 
-def test_the_package_itself_says_the_same() -> None:
+def test_tokens_equal_those_of_the_package() -> None:
     scorer = pytest.importorskip("rouge_score.rouge_scorer").RougeScorer
     tokenizer = pytest.importorskip("rouge_score.tokenizers").DefaultTokenizer
     stems = {"google": False, "google-stemmed": True}

@@ -1,4 +1,4 @@
-"""Files of chunk rules: what they can say, and what is refused."""
+"""Test files of chunk rules: their syntax, their effect, and the files that are refused."""
 
 from __future__ import annotations
 
@@ -63,14 +63,14 @@ def test_a_file_can_extend_a_table(tmp_path: Path) -> None:
     assert bracketed(parse, chunk_tree(parse, rules=rules)) == "[He]1! [only reads]2 [old]3! [books]4!"
 
 
-def test_a_list_takes_the_place_of_the_one_it_extends() -> None:
+def test_a_list_replaces_that_of_the_extended_table() -> None:
     text = "end/NOUN/0/root of/ADP/3/case May/PROPN/1/nmod"
     rule = '[[rule]]\nrelation = ["vocative"]\naction = "SEP"'
     assert cut(text, f'extends = "ud"\n{rule}') == "[end]1 [of May]2!"
     assert cut(text, f'extends = "ud"\n{rule}\n[lexicon]\npartitive = ["part"]') == "[end]1 [of May]2"
 
 
-def test_steps_take_the_place_of_those_it_extends() -> None:
+def test_steps_replace_those_of_the_extended_table() -> None:
     text = "It/PRON/2/nsubj rains/VERB/5/ccomp ,/PUNCT/2/punct he/PRON/5/nsubj said/VERB/0/root"
     rule = '[[rule]]\nrelation = ["vocative"]\naction = "SEP"\n'
     step = '[[reattach]]\nstep = "preconjunction"\nrelation = ["cc:preconj"]\nconjunct = ["conj"]\n'
@@ -99,7 +99,7 @@ def test_steps_take_the_place_of_those_it_extends() -> None:
         ('relation = ["*"]\nside = "right"', {"dog", "quickly"}),
     ],
 )
-def test_conditions(conditions: str, fits: set[str]) -> None:
+def test_each_condition_of_a_rule_selects_its_words(conditions: str, fits: set[str]) -> None:
     text = (
         "he/PRON/2/nsubj/he/Case=Nom walks/VERB/0/root poss/PRON/5/nmod:poss old/ADJ/5/amod/old/Degree=Pos "
         "dog/NOUN/2/obj quickly/ADV/2/advmod"
@@ -114,7 +114,7 @@ def test_conditions(conditions: str, fits: set[str]) -> None:
 
 def test_the_root_may_be_asked_about_as_a_head() -> None:
     rules = '[[rule]]\nrelation = ["*"]\nhead = { relation = ["root"], sibling = { upos = ["X"] } }\naction = "REQ"'
-    assert "!" not in cut(ONLY, rules)  # the root has no siblings
+    assert "!" not in cut(ONLY, rules)  # the root has no siblings, so the rule does not apply
 
 
 RULE = '[[rule]]\nrelation = ["obj"]\naction = "REQ"\n'
@@ -168,7 +168,7 @@ RULE = '[[rule]]\nrelation = ["obj"]\naction = "REQ"\n'
         ),
     ],
 )
-def test_what_is_no_rule_is_refused(text: str, reason: str, tmp_path: Path) -> None:
+def test_invalid_rules_are_refused(text: str, reason: str, tmp_path: Path) -> None:
     file = tmp_path / "rules.toml"
     file.write_text(text)
     with pytest.raises(InputError) as caught:
@@ -178,7 +178,7 @@ def test_what_is_no_rule_is_refused(text: str, reason: str, tmp_path: Path) -> N
     assert "\n" not in str(caught.value)
 
 
-def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+def test_files_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
     (tmp_path / "latin.toml").write_bytes("# é".encode("latin-1"))
     for name, reason in [("latin.toml", "not UTF-8"), ("none.toml", "no such file"), (".", "it is a folder")]:
         with pytest.raises(InputError, match=reason):
@@ -222,8 +222,8 @@ def test_a_mistyped_relation_of_a_step_is_refused() -> None:
     "text",
     [
         'extends = "ud"\n[[rule]]\nrelation = ["nsubj:lvc", "obl:*", "dobj", "!mwe", "*"]\naction = "REQ"\n',
-        '[[rule]]\nrelation = ["SB", "OA"]\naction = "MERGE"\n',  # a scheme of its own
+        '[[rule]]\nrelation = ["SB", "OA"]\naction = "MERGE"\n',  # a custom scheme
     ],
 )
-def test_relations_that_there_may_be(text: str) -> None:
+def test_known_and_custom_relations_are_accepted(text: str) -> None:
     assert parse_rules(text).rules

@@ -1,4 +1,4 @@
-"""Topics from a folder of CoNLL-U files."""
+"""Test topics from a folder of CoNLL-U files."""
 
 from __future__ import annotations
 

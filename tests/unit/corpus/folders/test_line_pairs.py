@@ -1,4 +1,4 @@
-"""Sources in one file, summaries in another."""
+"""Test topics from two text files, one line of source and one of summary for each topic."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_a_counterpart_is_found_by_its_name(tmp_path: Path, source: str, target:
     ]
 
 
-def test_two_files_can_be_named(tmp_path: Path) -> None:
+def test_the_two_files_can_be_given_by_name(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("x ||||| y<q>z\n")
     with gzip.open(tmp_path / "b", "wt") as file:
         file.write("<t> p . </t> <t> q . </t>\n")
@@ -48,13 +48,13 @@ def test_two_files_can_be_named(tmp_path: Path) -> None:
     assert line_pair("-") is None
 
 
-def test_json_is_no_such_pair(tmp_path: Path) -> None:
+def test_a_json_file_is_not_read_as_a_pair(tmp_path: Path) -> None:
     (tmp_path / "train.source.jsonl").write_text('{"id": 1}\n')
     (tmp_path / "train.target.jsonl").write_text('{"id": 1}\n')
     assert line_pair(tmp_path / "train.source.jsonl") is None
 
 
-def test_a_bad_line_costs_itself(tmp_path: Path) -> None:
+def test_a_bad_line_costs_no_other(tmp_path: Path) -> None:
     (tmp_path / "a.src").write_bytes(b"\xef\xbb\xbfone\n\xff\xfe\n\nfour\nfive")
     (tmp_path / "a.tgt").write_bytes(b"one\ntwo\nthree\n")
     found = values(line_pair(tmp_path / "a.src"))
@@ -65,7 +65,7 @@ def test_a_bad_line_costs_itself(tmp_path: Path) -> None:
     assert ["no line 4" in found[3]["error"], "no line 5" in found[4]["error"]] == [True, True]
 
 
-def test_an_archive_that_breaks_off_ends_with_a_line_that_says_so(tmp_path: Path) -> None:
+def test_a_truncated_archive_ends_with_an_error(tmp_path: Path) -> None:
     (tmp_path / "a.src").write_bytes(gzip.compress(b"one two three\n" * 20_000)[:-400])
     (tmp_path / "a.tgt").write_text("one\n" * 20_000)
     *good, last = pair_topics((tmp_path / "a.src", tmp_path / "a.tgt"))

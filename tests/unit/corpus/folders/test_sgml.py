@@ -1,4 +1,4 @@
-"""Document sets and summaries of DUC, as written here after their form."""
+"""Test document sets and summaries of DUC in SGML, on files written here in its form."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def test_texts_without_sentences_are_split() -> None:
     assert (document.name, document.sentences) == ("FT1", ("One came.", "Two left.", "Three"))
 
 
-def test_an_empty_text_element_says_nothing() -> None:
-    # As the figure comes out of some conversions: elements closed at once, their content behind.
+def test_an_empty_text_element_is_ignored() -> None:
+    # some conversions close elements at once and leave their content behind them
     text = "<doc></doc>\n<doc>\n<docno>AP1</docno>\n<headline></headline>\n<s hsntno=1>A</s>\n<text></text>\n"
     text += '<s sntno="1">One\nis.</s>\n<s sntno="2">Two.'
     documents = list(parse_documents(text))
@@ -74,7 +74,7 @@ def test_the_figure_as_the_paper_s_text_has_it(shared_data: Path) -> None:
 def test_summaries_and_extracts() -> None:
     text = (
         '<SUM\nDOCSET="d061"\nTYPE="PERDOC"\nSIZE="100"\nDOCREF="AP1"\nSELECTOR="J"\nSUMMARIZER="B">\n\nIt sat.\n</SUM>'
-        "<SUM DOCSET=d061 TYPE=MULTI SIZE=200 SUMMARIZER=B>All sat. All ran."  # not closed
+        "<SUM DOCSET=d061 TYPE=MULTI SIZE=200 SUMMARIZER=B>All sat. All ran."  # an element that is not closed
         '<SUM DOCSET="d061" TYPE="MULTI-E" SIZE="200" DOCREF="AP1 AP2"><s docid="AP1" num="1">An extract.</s></SUM>'
     )
     single, multi = parse_summaries(text)
@@ -95,7 +95,7 @@ left.</a>
 """
 
 
-def test_pages_of_see() -> None:
+def test_pages_of_see_become_summaries() -> None:
     summary = summary_of_name("D30001.M.100.T.A.html", SEE)
     assert summary is not None
     assert (summary.docset, summary.multi, summary.author) == ("D30001", True, "A")
@@ -107,7 +107,7 @@ def test_pages_of_see() -> None:
 
 @pytest.fixture
 def corpus(tmp_path: Path) -> Path:
-    """Two sets, one summarized document by document and as a whole, the other as a whole by pages of SEE."""
+    """Return a folder of two sets: one summarized by document and as a whole, the other as a whole in pages of SEE."""
     for folder, names in {"d061j": ["AP1", "AP2"], "d30001t": ["APW7"]}.items():
         (tmp_path / "docs" / folder).mkdir(parents=True)
         for name in names:
@@ -146,7 +146,7 @@ def test_a_folder_of_sets_and_summaries(corpus: Path) -> None:
     assert topics["AP2"].meta["authors"] == ["A", "B"]
 
 
-def test_what_is_missing_costs_only_itself(corpus: Path) -> None:
+def test_a_missing_document_or_summary_costs_no_other(corpus: Path) -> None:
     (corpus / "docs" / "d061j" / "AP2").write_bytes(b"<DOC><DOCNO>AP2</DOCNO><TEXT>\xff\xfe</TEXT></DOC>")
     (corpus / "docs" / "d30001t" / "APW7").write_text("<DOC><TEXT>nameless</TEXT></DOC>")
     lines = list(duc_topics(all_files(corpus)))
@@ -164,13 +164,13 @@ def test_documents_alone_lack_references(corpus: Path) -> None:
     ]
 
 
-def test_a_file_of_nothing_says_so(tmp_path: Path) -> None:
+def test_an_empty_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / "x").write_text("<SUM")
     (line,) = duc_topics([tmp_path / "x"])
     assert "no complete <DOC>" in (line.error or "")
 
 
-def test_what_is_sgml(corpus: Path) -> None:
+def test_sgml_is_recognised(corpus: Path) -> None:
     assert is_duc_file(corpus / "docs" / "d061j" / "AP1")
     assert is_sgml(b"\xef\xbb\xbf\n<?xml version='1.0'?>\n<doc id=1>")
     assert not is_sgml(b"<html>")

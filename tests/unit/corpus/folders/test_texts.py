@@ -1,4 +1,4 @@
-"""Raw text in folders."""
+"""Test topics from raw text in folders."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_documents_and_references_in_folders(tmp_path: Path) -> None:
 
 
 def test_an_accent_may_be_a_character_of_its_own(tmp_path: Path) -> None:
-    """Names of files come so from macOS."""
+    """Test this because macOS decomposes the names of files."""
     for name, text in {"documents/wo\u0308lfe.txt": "Sie heulen.", "references/w\u00f6lfe.Anna.txt": "Heulen."}.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
@@ -61,7 +61,7 @@ def test_an_accent_may_be_a_character_of_its_own(tmp_path: Path) -> None:
     assert (topic["id"], topic["references"]) == ("w\u00f6lfe", [["Heulen."]])
 
 
-def test_other_folders_are_none(tmp_path: Path) -> None:
+def test_other_folders_are_not_recognised(tmp_path: Path) -> None:
     (tmp_path / "documents").mkdir()
     assert parallel_folders(tmp_path) is None
     assert stories_in(tmp_path) == []

@@ -1,4 +1,4 @@
-"""Fields of other people's records as the keys of a topic."""
+"""Test how columns of other people's records become the fields of a topic."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ TWO = "documents=d,references=r"
     ("value", "documents"),
     [
         ("One came. Two left.", [["One came.", "Two left."]]),  # raw text
-        ("one", [["one"]]),  # one sentence is a text too
+        ("one", [["one"]]),  # one sentence is also a text
         (["One came. Two left.", "", "three", "four"], [["One came. Two left.", "", "three", "four"]]),  # sentences
         (["One came. Two left.", "It sat. It ran."], [["One came.", "Two left."], ["It sat.", "It ran."]]),  # texts
         ([["a b", "c"], ["d e"]], [["a b", "c"], ["d e"]]),  # documents
-        ([["a", "b"], ["c"]], [["a", "b"], ["c"]]),  # documents too: the column does not say tokens
+        ([["a", "b"], ["c"]], [["a", "b"], ["c"]]),  # also documents, because the column does not hold tokens
         ([[["a", "b"]], [["c"]]], [[("a", "b")], [("c",)]]),  # documents of tokens
         ("<S> a b . </S> <S> c d . </S>", [["a b .", "c d ."]]),
         (["<S> a b . </S>", "<S> c . </S>"], [["a b .", "c ."]]),
@@ -52,7 +52,7 @@ TWO = "documents=d,references=r"
         ([["a b c", ["d e f", "g h i"]], [["j k l"]]], [["a b c", "d e f", "g h i"], ["j k l"]]),  # sections
     ],
 )
-def test_what_a_value_means(value: Any, documents: list[list[Any]]) -> None:
+def test_a_value_becomes_documents(value: Any, documents: list[list[Any]]) -> None:
     (topic,) = topics(TWO, {"d": value, "r": "x"})
     assert (topic.id, listed(topic.documents), listed(topic.references)) == ("0", documents, [["x"]])
 
@@ -129,7 +129,7 @@ def test_a_path_through_the_wrong_kind_is_refused() -> None:
 
 
 def test_an_object_of_lists_is_a_list_of_objects() -> None:
-    """`datasets` hands out lists of objects so (github.com/huggingface/datasets/issues/888)."""
+    """Test this because `datasets` returns lists of objects so (github.com/huggingface/datasets/issues/888)."""
     lists = {"url": "u", "article": {"section": ["A", "B"], "document": ["One. Two.", "Three."], "summary": ["x", "y"]}}
     objects = {
         "url": "u",
@@ -179,7 +179,7 @@ def test_the_columns_of_well_known_sets_are_recognised() -> None:
         assert columns is not None
         assert (columns.paths["documents"], columns.paths["references"]) == ((pair[0],), (pair[1],))
         assert columns.paths["id"] == (("article_id",) if "article_id" in names else ("id",))
-    assert recognised(["id", "documents", "references", "article", "highlights"]) is None  # one of our own
+    assert recognised(["id", "documents", "references", "article", "highlights"]) is None  # optsum's own format
     assert recognised(["text", "label"]) is None
     assert recognised([]) is None
 
@@ -206,7 +206,7 @@ def test_the_tldrs_of_scitldr_are_references(shared_data: Path) -> None:
     (found,) = topics("documents=source,references=target[*],id=paper_id", published)
     assert (found.id, listed(found.documents)) == (topic["id"], topic["documents"])
     assert len(found.references) == len(topic["references"])
-    assert as_topic(published) == found  # the columns are known
+    assert as_topic(published) == found  # recognised columns need no option
 
 
 @pytest.mark.parametrize(
@@ -223,7 +223,7 @@ def test_the_tldrs_of_scitldr_are_references(shared_data: Path) -> None:
         ("", None),
     ],
 )
-def test_marks_between_sentences(text: str, sentences: list[str] | None) -> None:
+def test_marks_between_sentences_are_found(text: str, sentences: list[str] | None) -> None:
     assert between_marks(text) == sentences
 
 
@@ -251,6 +251,6 @@ JSON = st.recursive(
         ]
     ),
 )
-def test_any_record_is_topics_or_an_error(record: Any, columns: str) -> None:
+def test_any_record_becomes_topics_or_an_error(record: Any, columns: str) -> None:
     with suppress(InputError):
         assert all(isinstance(topic, Topic) for topic in topics(columns, record))

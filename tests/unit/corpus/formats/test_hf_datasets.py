@@ -1,4 +1,4 @@
-"""Datasets of Hugging Face: saved folders, and names; offline, from a folder of data files."""
+"""Test datasets of Hugging Face, as saved folders and by name, offline."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ def write(folder: Path, **splits: list[dict[str, Any]]) -> Path:
     return folder
 
 
-def test_a_saved_folder(saved: Path) -> None:
+def test_a_saved_dataset_is_read(saved: Path) -> None:
     assert is_dataset_folder(saved)
     lines = list(folder_records(saved))
     assert [(line.value, line.source) for line in lines] == [(ROWS[0], f"{saved}:1"), (ROWS[1], f"{saved}:2")]
 
 
-def test_a_folder_of_splits(tmp_path: Path) -> None:
+def test_a_saved_folder_of_splits_is_read(tmp_path: Path) -> None:
     one = datasets.Dataset.from_list(ROWS)
     datasets.DatasetDict({"train": one}).save_to_disk(str(tmp_path / "one"))
     assert len(list(folder_records(tmp_path / "one"))) == 2
@@ -66,7 +66,7 @@ def test_a_damaged_folder_is_one_sentence(saved: Path) -> None:
     assert not is_dataset_folder(saved.parent)
 
 
-def test_a_name(tmp_path: Path) -> None:
+def test_a_dataset_is_read_by_its_name(tmp_path: Path) -> None:
     folder = write(tmp_path / "data", train=ROWS)
     lines = list(hub_records(f"hf:{folder}"))
     assert [line.value for line in lines] == ROWS
@@ -91,12 +91,12 @@ def test_a_row_that_cannot_be_decoded_ends_the_reading(tmp_path: Path) -> None:
     folder = write(tmp_path / "data", train=ROWS)
     with (folder / "train.jsonl").open("a") as file:
         file.write('{"article": \n')
-    # The first rows may be read with those that follow; then nothing is.
+    # datasets may read the first rows together with the bad one; then none is returned
     with suppress(InputError):
         assert "breaks off" in (list(hub_records(f"hf:{folder}::train"))[-1].error or "")
 
 
-def test_without_the_package_it_is_named(monkeypatch: pytest.MonkeyPatch, saved: Path) -> None:
+def test_without_the_package_datasets_the_error_names_it(monkeypatch: pytest.MonkeyPatch, saved: Path) -> None:
     monkeypatch.setitem(sys.modules, "datasets", None)
     for read, name in [(folder_records, saved), (hub_records, "hf:a")]:
         with pytest.raises(InputError, match=r"pip install 'optsum\[hf\]'"):

@@ -1,4 +1,4 @@
-"""Files whose headings, blank lines, lines or nesting are far larger than what they hold: read in a few steps each."""
+"""Check that files with huge headings, blank lines, long lines or deep nesting are read in few steps."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _line(name: str, **more: object) -> bytes:
 
 
 class _Counted(BytesIO):
-    """Counts how often something is read of it."""
+    """A stream that counts how often it is read."""
 
     times = 0
 

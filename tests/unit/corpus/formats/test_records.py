@@ -1,4 +1,4 @@
-"""A file's format is recognised by its content: the same topics from all of them, or one sentence."""
+"""Check that a file's format is recognised by its content, with the same topics from all formats or one sentence."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_the_same_topics_in_every_format(
     assert [topic_to_json(topic) if isinstance(topic, Topic) else topic for topic in topics] == TOPICS
 
 
-def test_raw_text_in_cells(tmp_path: Path) -> None:
+def test_raw_text_in_cells_is_split(tmp_path: Path) -> None:
     path = tmp_path / "topics.csv"
     path.write_text('documents,references,other\n"One. Two.",[Laughter] Three.,"[x"\n"[[""a b"", ""c""]]",d,\n')
     first, second = read_topics(path, bad="keep")
@@ -162,13 +162,13 @@ def test_other_formats_are_one_sentence(content: bytes, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"PAR1 nonsense", b"PAR1"])
-def test_damaged_parquet(content: bytes, tmp_path: Path) -> None:
+def test_damaged_parquet_is_refused(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "topics").write_bytes(content)
     with pytest.raises(InputError, match="topics is Parquet and cannot be read: "):
         read_topics(tmp_path / "topics", bad="keep")
 
 
-def test_damaged_zstandard(tmp_path: Path) -> None:
+def test_damaged_zstandard_is_refused(tmp_path: Path) -> None:
     (tmp_path / "topics").write_bytes(packed(LINES * 5000)[:-40])
     *topics, bad = read_topics(tmp_path / "topics", bad="keep")
     assert topics
@@ -179,7 +179,7 @@ def test_damaged_zstandard(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"[]", b"id,documents,references\n", b"[\n]\n"])
-def test_nothing_in_it(content: bytes, tmp_path: Path) -> None:
+def test_a_file_without_records_is_refused(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "topics").write_bytes(content)
     with pytest.raises(InputError, match="is empty"):
         read_topics(tmp_path / "topics", bad="keep")

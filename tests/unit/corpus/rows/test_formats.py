@@ -1,4 +1,4 @@
-"""Rows in every format that the name of an output can ask for, and back."""
+"""Test rows in every format that an output's name can ask for: writing, reading back, resuming."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ERROR = {
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_round_trip(name: str, tmp_path: Path) -> None:
+def test_rows_are_read_back_as_they_were_written(name: str, tmp_path: Path) -> None:
     path = tmp_path / f"rows.{name}"
     with RowWriter(path) as rows:
         rows.write(RESULT)
@@ -106,7 +106,7 @@ def test_gzip_is_read_by_others(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_no_row_at_all(name: str, tmp_path: Path) -> None:
+def test_a_file_without_rows_is_read_back(name: str, tmp_path: Path) -> None:
     path = tmp_path / f"rows.{name}"
     RowWriter(path).close()
     assert path.exists()
@@ -135,7 +135,7 @@ def test_missing_packages_are_named(name: str, package: str, monkeypatch: pytest
         format_of(name)
 
 
-# What is there already.
+# Outputs that exist already.
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -186,7 +186,7 @@ def test_half_a_last_row_of_a_table_is_no_row(name: str, tmp_path: Path) -> None
         assert [row["id"] for row in rows.kept()] == ["a"]
         rows.write({**held[1], "text": "", "last": 1.0})
     assert [(row["id"], row["last"]) for row in read_rows(path)] == [("a", 0.4568), ("b", 1.0)]
-    path.write_bytes(pack(whole[:-20] + whole[second - 1 :]))  # in the middle it is damage
+    path.write_bytes(pack(whole[:-20] + whole[second - 1 :]))  # damage within the file
     with pytest.raises(InputError, match="remove the line or run again"):
         list(read_rows(path))
 
@@ -208,7 +208,7 @@ def test_a_killed_run_is_resumed(name: str, tmp_path: Path) -> None:
     assert done.returncode == -signal.SIGKILL
     (held,) = tmp_path.iterdir()
     with held.open("ab") as stream:
-        stream.write('{"id": "é'.encode()[:-1])  # half a row, half a letter
+        stream.write('{"id": "é'.encode()[:-1])  # half a row that ends within a character
     with pytest.raises(OptionError, match="exists already"):
         RowWriter(path)
 
@@ -230,7 +230,7 @@ def test_a_whole_last_row_without_line_break_stays(tmp_path: Path) -> None:
     assert [json.loads(line)["id"] for line in path.read_text().splitlines()] == ["a", "b", "c"]
 
 
-def test_what_cannot_be_resumed_stays(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_resumed_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_text("{}\nnonsense\n{}\n")
     with pytest.raises(InputError, match=r"rows\.jsonl:2: not JSON"):
@@ -239,7 +239,7 @@ def test_what_cannot_be_resumed_stays(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["jsonl", "csv"])
-def test_two_writers(name: str, tmp_path: Path) -> None:
+def test_a_second_writer_is_refused(name: str, tmp_path: Path) -> None:
     path = tmp_path / f"rows.{name}"
     with RowWriter(path) as rows:
         for existing in get_args(Existing):

@@ -1,4 +1,4 @@
-"""Outputs are whole or not there: of every format, whatever ends a run, and whatever lies in their place."""
+"""Check that outputs of every format are whole or absent, whatever ends a run, and that nothing else is overwritten."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_run_that_fails_leaves_the_old_output(name: str, error: type[BaseExcep
     fresh = Path(f"fresh.{name}")
     with pytest.raises(error):
         fails(fresh, error)
-    interrupted = name == "jsonl" and error is KeyboardInterrupt  # which leaves the rows that were done
+    interrupted = name == "jsonl" and error is KeyboardInterrupt  # an interrupted run keeps its finished rows
     assert fresh.exists() == interrupted
     fresh.unlink(missing_ok=True)
     with pytest.raises(error):
@@ -164,7 +164,7 @@ def test_devices_get_rows_at_once() -> None:
 
 
 @pytest.mark.parametrize(("name", "mode"), [("/dev/stdout", "wb"), ("/dev/fd/1", "ab"), ("/proc/self/fd/1", "wb")])
-def test_what_is_open_already_is_not_written_over(name: str, mode: str) -> None:
+def test_an_open_file_is_not_overwritten(name: str, mode: str) -> None:
     if not Path(name).parent.is_dir():
         pytest.skip("this system has no such name")
     Path("seen").write_text("before\n")
@@ -189,7 +189,7 @@ def test_what_is_open_already_is_not_written_over(name: str, mode: str) -> None:
             assert any("</html>" in line for line in lines)
 
 
-# Cells that a spreadsheet runs.
+# Cells that a spreadsheet would run as formulas.
 
 CELLS = [
     "=1+2",
@@ -227,7 +227,7 @@ def test_cells_are_read_back_as_they_were(name: str, safe: bool) -> None:
     assert [row["list"] for row in found] == [[cell] for cell in CELLS]
 
 
-def test_safe_cells_begin_with_no_sign_that_is_run() -> None:
+def test_safe_cells_begin_with_no_sign_of_a_formula() -> None:
     with RowWriter("r.csv", csv_safe=True) as rows:
         for row in rows_of(CELLS):
             rows.write({**row, "=x": 1})
@@ -238,7 +238,7 @@ def test_safe_cells_begin_with_no_sign_that_is_run() -> None:
     assert "'=x" in cells
 
 
-def test_cells_that_are_run_are_said(capsys: pytest.CaptureFixture[str]) -> None:
+def test_cells_that_a_spreadsheet_runs_are_reported(capsys: pytest.CaptureFixture[str]) -> None:
     Path("t.jsonl").write_text(json.dumps({"id": "=cmd|' /C calc'!A0", **TOPIC}))
     assert main([*COMMANDS["solve"], "-o", "r.csv"]) == 0
     assert "id of row 1" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Writing rows so that nothing good is lost, and reading them back."""
+"""Test the writer of rows, which loses no finished row, and the reading of rows."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def run(program: str, *arguments: Path) -> list[str | Path]:
     return [sys.executable, "-c", program, *arguments]
 
 
-# A new process imports the same optsum as this one, installed or not.
+# New processes import the same optsum as this one, installed or not.
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 
 
@@ -182,7 +182,7 @@ def test_devices_are_not_truncated() -> None:
         rows.write({"id": 1})
 
 
-# The standard output.
+# --- the standard output ------------------------------------------------------------------------------------------
 
 
 def test_standard_output(capsys: pytest.CaptureFixture[str]) -> None:
@@ -205,7 +205,7 @@ def test_no_standard_output(monkeypatch: pytest.MonkeyPatch) -> None:
         RowWriter("-")
 
 
-def test_reader_of_the_pipe_has_left() -> None:
+def test_a_closed_pipe_ends_the_writer() -> None:
     program = (
         "import sys\n"
         "from optsum.corpus.row_files import RowWriter\n"
@@ -226,7 +226,7 @@ def test_reader_of_the_pipe_has_left() -> None:
         assert process.stderr.read().startswith("left")
 
 
-# Values.
+# --- values -------------------------------------------------------------------------------------------------------
 
 
 def test_numbers_of_numpy_and_numbers_that_json_lacks(path: Path) -> None:
@@ -267,7 +267,9 @@ def test_round_trip(tmp_path_factory: pytest.TempPathFactory, items: list[dict[s
     assert list(read_rows(path)) == items
 
 
-def test_of_rows_at_once_those_are_kept_that_there_is_room_for(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_rows_written_at_once_those_that_fit_on_the_disk_are_kept(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     class Full(FileIO):
         def write(self, data: Any) -> int:
             if os.fstat(self.fileno()).st_size + len(data) > 25:
@@ -280,7 +282,7 @@ def test_of_rows_at_once_those_are_kept_that_there_is_room_for(path: Path, monke
     assert [row["id"] for row in read_rows(f"{path}.part")] == [0, 1]
 
 
-# Reading.
+# --- reading ------------------------------------------------------------------------------------------------------
 
 
 _ESCAPED = st.text(st.sampled_from('a"\\\0\n\x1f\x7fé中\u2028,'), max_size=4)

@@ -1,4 +1,4 @@
-"""The candidates of n-grams: the paper's Figure 1, and against trying everything."""
+"""Test the candidates of n-grams in compressions, on the paper's Figure 1 and against brute force."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def as_bits(groups: list[int]) -> int:
 
 
 def possible(owners: list[int]) -> list[tuple[int, int, int, int]]:
-    """Return all pairs of positions that tear no chunk apart, each with V and U."""
+    """Return all feasible pairs of positions, each with its sets V and U."""
     return [
         (p, q, as_bits(sorted({owners[p], owners[q]})), as_bits(sorted(set(owners[p + 1 : q]))))
         for p, q in combinations(range(len(owners)), 2)
@@ -78,8 +78,8 @@ def sentences(seed: int, *, strict: bool) -> list[tuple[TrimmableSentence, list[
 
 @pytest.mark.parametrize("size", [2, 3])
 @pytest.mark.parametrize("strict", [True, False])
-def test_each_compression_has_the_n_grams_that_are_said(size: int, *, strict: bool) -> None:
-    """Every token is unique here, so each n-gram of each compression has one candidate, and none is superfluous."""
+def test_the_candidates_are_the_n_grams_of_all_compressions(size: int, *, strict: bool) -> None:
+    """Check this with unique tokens: an n-gram of a compression has one candidate, and no candidate is superfluous."""
     gaps = 0
     for seed in range(60):
         for sentence, tokens in sentences(seed, strict=strict):
@@ -102,14 +102,14 @@ def test_each_compression_has_the_n_grams_that_are_said(size: int, *, strict: bo
 
 
 def holds(one: Candidate, needs: tuple[int, ...], kept: int) -> bool:
-    """Whether a candidate is there, by its reduced sets."""
+    """Whether a candidate occurs in a compression, decided by its reduced sets."""
     return all(kept >> group & 1 for group in one.least_needed(needs)) and not any(
         kept >> group & 1 for group in one.topmost_gone(needs)
     )
 
 
-def test_a_chunk_that_is_torn_apart() -> None:
-    """[in a]0 [long]1 [meeting]0: the printed rule, by chunk numbers, would see no gap between "a" and "meeting"."""
+def test_a_discontinuous_chunk_has_a_gap() -> None:
+    """Test [in a]0 [long]1 [meeting]0, where the printed rule sees no gap between "a" and "meeting"."""
     tokens = [("in", 0), ("a", 0), ("long", 1), ("meeting", 0)]
     (found,) = candidates(tokens, [1, 3], {("a", "meeting")}, 2)
     assert (found.positions, found.stay, found.go) == ((1, 3), 1, 2)

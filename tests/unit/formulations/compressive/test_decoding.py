@@ -1,4 +1,4 @@
-"""Compressions as text: what is scored, and what is shown."""
+"""Test the text of compressions: the scored one and the readable one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from optsum.formulations.compressive import TrimmableSentence, bare_text, readab
 from optsum.chunks.parse import Parse, Token
 from optsum.text.analyzer import Analyzer
 
-# form/part of speech/head/relation; "~" in front: no blank before it. Every word is a group of its own.
+# form/part of speech/head/relation; after "~" there is no blank before the word. Every word is a chunk.
 SENTENCES = {
     "apposition": "Anna/PROPN/8/nsubj ~,/PUNCT/5/punct an/DET/5/det old/ADJ/5/amod friend/NOUN/1/appos "
     "~,/PUNCT/5/punct has/AUX/8/aux left/VERB/0/root town/NOUN/8/obj ~./PUNCT/8/punct",
@@ -34,7 +34,7 @@ SENTENCES = {
     "it/PRON/8/nsubj rains/VERB/2/ccomp ~./PUNCT/2/punct",
     "tokens": "Men/NOUN/6/nsubj ,/PUNCT/3/punct old/ADJ/1/amod ones/NOUN/1/appos ,/PUNCT/3/punct left/VERB/0/root "
     "town/NOUN/6/obj (/PUNCT/9/punct soon/ADV/6/advmod )/PUNCT/9/punct ./PUNCT/6/punct",
-    "label": "tea/NOUN/0/root a/PUNCT/1/punct ~./PUNCT/1/punct",  # a letter is a word, whatever the parse calls it
+    "label": "tea/NOUN/0/root a/PUNCT/1/punct ~./PUNCT/1/punct",  # a letter is a word, whatever the parse says
     "clitic": "The/DET/2/det dog/NOUN/7/nmod:poss (/PUNCT/4/punct ~mine/PRON/2/appos ~)/PUNCT/4/punct "
     "~'s/PART/2/case tail/NOUN/0/root",
 }
@@ -106,7 +106,7 @@ def sentence(spec: str) -> TrimmableSentence:
         ("clitic", "mine", "The dog's tail"),
     ],
 )
-def test_what_is_shown(name: str, without: str, shown: str) -> None:
+def test_the_readable_text_of_compressions(name: str, without: str, shown: str) -> None:
     made = sentence(SENTENCES[name])
     dropped = without.split()
     kept = [place for place, token in enumerate(made.parse.tokens) if token.form not in dropped]
@@ -114,8 +114,8 @@ def test_what_is_shown(name: str, without: str, shown: str) -> None:
 
 
 @given(st.sampled_from(sorted(SENTENCES)), st.data())
-def test_whatever_is_kept(name: str, data: st.DataObject) -> None:
-    """Every kept word is shown in order, brackets and quotation marks come in pairs, and there are no double blanks."""
+def test_the_readable_text_of_any_compression_is_well_formed(name: str, data: st.DataObject) -> None:
+    """Check that the kept words appear in order, brackets and quotation marks in pairs, and no double blanks."""
     made = sentence(SENTENCES[name])
     kept = data.draw(st.sets(st.sampled_from(range(len(made.chunks)))))
     shown = readable_text(made, kept)

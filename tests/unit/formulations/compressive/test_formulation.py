@@ -1,3 +1,5 @@
+"""Test the compressive formulation against brute force and against the paper's own model."""
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -34,7 +36,7 @@ METRICS: list[dict[str, Any]] = [
 
 
 def patch(monkeypatch: pytest.MonkeyPatch, drawn: Draw) -> None:
-    """Let the formulation see the trees that were drawn."""
+    """Make the formulation use the trees that were drawn."""
     trees = dict(zip(map(id, drawn.parses), drawn.trees, strict=True))
     monkeypatch.setattr(compressive, "parses_of", lambda topic: drawn.parses)
     monkeypatch.setattr(compressive, "chunk_tree", lambda parse, profile, rules: trees[id(parse)])
@@ -45,7 +47,7 @@ def patch(monkeypatch: pytest.MonkeyPatch, drawn: Draw) -> None:
 def test_the_paper_s_model_has_the_same_optimum(
     monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], strict: bool
 ) -> None:
-    """Equations 3-12, unreduced and over chunks, beside the arrays over groups."""
+    """Compare equations 3-12 over chunks, unreduced, with the arrays over groups of chunks."""
     for seed in range(100, 106):
         rng = np.random.default_rng(seed)
         drawn = draw(rng, strict=strict)
@@ -62,7 +64,7 @@ def test_the_paper_s_model_has_the_same_optimum(
 
 @pytest.mark.parametrize("strict", [True, False], ids=["strict", "paper"])
 @pytest.mark.parametrize("options", [*METRICS[2:8], METRICS[-2]], ids=str)
-def test_it_keeps_the_contract_of_a_problem(
+def test_compressive_problems_keep_the_contract(
     monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], strict: bool
 ) -> None:
     for seed in range(200, 206):
@@ -94,8 +96,8 @@ def test_a_whole_sentence_is_as_long_as_an_extract(monkeypatch: pytest.MonkeyPat
         assert [task.decode(entry) for entry in entries] == [(sentence,) for sentence in drawn.topic.sentences]
 
 
-def test_a_window(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A minimum length keeps what matches nothing, to fill up with."""
+def test_windows_of_length_have_the_same_optimum_by_all_strategies(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Check that sentences that match nothing are kept to reach a minimum length."""
     for seed in range(300, 330):
         drawn = draw(np.random.default_rng(seed), strict=seed % 2 == 0)
         patch(monkeypatch, drawn)
@@ -153,12 +155,12 @@ def test_rules_from_a_file(tmp_path: Path) -> None:
         ({"tokenizer": "pypi-rouge"}, "choose another with tokenizer"),
     ],
 )
-def test_what_is_refused(options: dict[str, Any], message: str) -> None:
+def test_unsupported_options_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(UnsupportedError, match=message):
         solve(TOPIC, formulation="compressive", max_length=5, **options)
 
 
-def test_what_cannot_be_used() -> None:
+def test_topics_that_cannot_be_compressed_are_refused() -> None:
     without = {name: value for name, value in TOPIC.items() if name != "parses"}
     with pytest.raises(InputError, match="parses"):
         solve(without, formulation="compressive", max_length=5)
@@ -181,7 +183,7 @@ def test_what_cannot_be_used() -> None:
 
 
 def test_all_optima_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Enumerated sets name all chunks, as a selection does; what could be chosen from is counted tree by tree."""
+    """Check that sets name all chunks, as a selection does, and that extracts are counted over whole trees."""
     several = 0
     for seed in range(400, 440):
         drawn = draw(np.random.default_rng(seed), strict=seed % 2 == 0)

@@ -1,4 +1,4 @@
-"""Compressions of real sentences with real parses."""
+"""Test compressions of real sentences with real parses."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def topics(shared_data: Path) -> list[Topic]:
 @pytest.mark.parametrize("analysis", ANALYSES, ids=str)
 @pytest.mark.parametrize("metric", ["rouge-1", "rouge-2", "rouge-su0"])
 def test_a_whole_sentence_is_an_extract(topics: list[Topic], analysis: dict[str, Any], metric: str) -> None:
-    """The same length and the same n-grams, multi-word tokens included; the analyses take turns with the topics."""
+    """Compare lengths and n-grams, of multi-word tokens too; each topic is tried with one of the analyses."""
     for topic in topics[ANALYSES.index(analysis) :: len(ANALYSES)][:2]:
         options = {**analysis, "metric": metric, "max_length": 10**6, "keep_unmatched": True}
         extract = build(topic, setup_of(resolve(options))).problem
@@ -60,8 +60,8 @@ def test_a_whole_sentence_is_an_extract(topics: list[Topic], analysis: dict[str,
 @pytest.mark.slow
 @pytest.mark.parametrize("max_length", [50, 100])
 @pytest.mark.parametrize("metric", METRICS, ids=str)
-def test_the_more_may_go_the_better(topics: list[Topic], metric: dict[str, Any], max_length: int) -> None:
-    """Extractive <= strict <= paper, and each is what its text is worth."""
+def test_more_freedom_to_compress_is_never_worse(topics: list[Topic], metric: dict[str, Any], max_length: int) -> None:
+    """Check extractive <= strict <= paper, and that each value is that of its text."""
     ways: list[dict[str, Any]] = [
         {"formulation": "extractive"},
         {"formulation": "compressive"},
@@ -89,7 +89,7 @@ def test_the_more_may_go_the_better(topics: list[Topic], metric: dict[str, Any],
 
 
 def test_random_compressions_read_well(topics: list[Topic]) -> None:
-    """Brackets and quotation marks in pairs, the final mark at the end, no stray commas or blanks."""
+    """Check for paired brackets and quotation marks, a final mark at the end, and no stray commas or blanks."""
     rng = np.random.default_rng(0)
     checked = 0
     way = setup_of(resolve({"formulation": "compressive", "max_length": 10**6, "keep_unmatched": True}))

@@ -1,4 +1,4 @@
-"""Compressions by meaning, against all that can be made of small topics."""
+"""Compare compressions by similarity with all compressions of small topics."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _UNIT = 10_000
 
 
 def _drawn(seed: int, monkeypatch: pytest.MonkeyPatch) -> tuple[Draw, Any, Any, Any]:
-    """Return a topic with a vector for each word of its parses, whose word it is, and similarities."""
+    """Return a topic with a vector for each word, the first word of each sentence, and the similarities."""
     rng = np.random.default_rng(seed)
     drawn = draw(rng, strict=seed % 2 == 0)
     trees = dict(zip(map(id, drawn.parses), drawn.trees, strict=True))
@@ -41,7 +41,7 @@ def _drawn(seed: int, monkeypatch: pytest.MonkeyPatch) -> tuple[Draw, Any, Any, 
 
 
 def _worth(drawn: Draw, first: Any, similar: Any, kept: tuple[tuple[int, ...], ...], measure: str, of: Any) -> float:
-    """Return recall, precision or F1 of the chunks kept of each sentence, by the definition."""
+    """Return recall, precision or F1 of the kept chunks of each sentence, by definition."""
     steps = np.array([[floor(max(0.0, value) * _UNIT + 1e-6) / _UNIT for value in row] for row in similar.tolist()])
     held = [
         int(first[number]) + word

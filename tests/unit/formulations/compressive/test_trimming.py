@@ -1,4 +1,4 @@
-"""Where the counted tokens stand in the text."""
+"""Test the places of the counted tokens in the text of a sentence."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def check(analyzer: Analyzer, sentence: Sentence) -> None:
 
 
 @given(st.one_of(st.text(max_size=40), AWKWARD))
-def test_any_text(sentence: str) -> None:
+def test_the_tokens_of_any_text_are_found(sentence: str) -> None:
     for analyzer in ANALYZERS:
         check(analyzer, sentence)
     assert len(word_starts(sentence)) == word_count(sentence)
@@ -44,7 +44,7 @@ def test_any_text(sentence: str) -> None:
 
 
 @given(st.lists(st.one_of(st.sampled_from(["don't", "well-known", "a b", "", "Ç"]), AWKWARD), max_size=6))
-def test_any_pretokenized_sentence(words: list[str]) -> None:
+def test_the_tokens_of_any_pretokenized_sentence_are_found(words: list[str]) -> None:
     for analyzer in ANALYZERS:
         check(analyzer, tuple(words))
     assert len(word_starts(tuple(words))) == len(words)
@@ -60,7 +60,7 @@ def test_any_pretokenized_sentence(words: list[str]) -> None:
         ("pypi-rouge", "a. .b", [("a", 0), ("", 2), ("b", 4)]),
     ],
 )
-def test_places(tokenizer: str, sentence: str, expected: list[tuple[str, int]]) -> None:
+def test_the_places_of_tokens(tokenizer: str, sentence: str, expected: list[tuple[str, int]]) -> None:
     assert Analyzer(tokenizer).spans(sentence) == expected
 
 

@@ -1,4 +1,4 @@
-"""Names of other libraries and of people are understood, or answered with ours."""
+"""Check that names of other libraries and common variants are understood, or answered with the right name."""
 
 from __future__ import annotations
 
@@ -70,12 +70,12 @@ def test_options_by_other_names() -> None:
         ({"seed": 1, "random_state": 2}, "are the same: give one"),
     ],
 )
-def test_near_names_are_answered(given: dict[str, Any], reason: str) -> None:
+def test_near_names_are_suggested(given: dict[str, Any], reason: str) -> None:
     with pytest.raises(OptionError, match=reason):
         resolve({"max_length": 3, **given})
 
 
-def test_errors_speak_to_who_asked() -> None:
+def test_errors_use_the_terms_of_the_caller() -> None:
     with pytest.raises(OptionError) as caught:
         resolve({})
     assert str(caught.value).endswith("give max_length=N, or a preset.")
@@ -117,7 +117,7 @@ def test_a_strategy_stands_in_a_module() -> None:
     assert table.problems == 1
 
 
-def test_two_strings_are_a_topic() -> None:
+def test_two_strings_make_a_topic() -> None:
     text = "It rained. The match was called off. Fans left."
     result = optsum.solve(text, "Rain ended the match.", max_length=5)
     assert result.summary == ("The match was called off.",)

@@ -1,4 +1,4 @@
-"""The page in a browser: filtered, sorted, opened, switched, printed, in the dark, narrow, and without any network."""
+"""Test the report page in a browser: filters, sorting, keys, printing, dark mode, narrow screens, no network."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def look(chromium: Any, page: Path) -> Iterator[Look]:
-    """Open the page at an address; at the end nothing may have been complained of, and nothing asked for."""
+    """Return a function that opens the page at an address; the test fails on any console message or request."""
     logs: list[dict[str, Any]] = []
     chromium.get_log("browser"), chromium.get_log("performance")
 
@@ -83,7 +83,7 @@ def shown(browser: Any, name: str) -> None:
     wait(browser, f"document.querySelector('#topic h2')?.textContent === {json.dumps(name)}")
 
 
-def test_the_overview_says_it_all(look: Look) -> None:
+def test_the_overview_shows_counts_and_topics(look: Look) -> None:
     browser = look()
     assert texts(browser, ".tile .number")[2] == "0 of 3"
     assert topics(browser) == ["broken", "ties", "copies", "<scrip"]
@@ -91,7 +91,7 @@ def test_the_overview_says_it_all(look: Look) -> None:
     assert len(texts(browser, "figure")) == len(texts(browser, "figure table")) >= 3
 
 
-def test_filtered_by_text_and_by_what_went_wrong(look: Look) -> None:
+def test_topics_are_filtered_by_text_and_by_errors(look: Look) -> None:
     browser = look()
     browser.execute_script(
         "const field = document.querySelector('#filter'); field.value = 'IES'; field.dispatchEvent(new Event('input'))"
@@ -106,7 +106,7 @@ def test_filtered_by_text_and_by_what_went_wrong(look: Look) -> None:
     assert len(topics(browser)) == 4
 
 
-def test_sorted_both_ways_with_errors_first(look: Look) -> None:
+def test_topics_are_sorted_both_ways_with_errors_first(look: Look) -> None:
     browser = look()
     click(browser, "th[data-column='0'] button")
     assert topics(browser) == ["broken", "<scrip", "copies", "ties"]
@@ -162,11 +162,11 @@ def test_strategies_and_optima_are_switched_and_the_address_says_so(look: Look) 
 def test_a_strategy_is_held_against_the_optimum_that_shares_most_with_its_choice(look: Look) -> None:
     browser = look("#topic=ties&strategy=greedy")
     shown(browser, "ties")
-    assert len(texts(browser, ".sentence.chosen")) == 2  # greedy has an optimum here, and it is that one
+    assert len(texts(browser, ".sentence.chosen")) == 2  # greedy found an optimum here, which is the one compared with
     assert not texts(browser, ".sentence.missed, .sentence.only")
 
 
-def test_what_is_covered_adds_up_to_the_references(look: Look) -> None:
+def test_covered_words_add_up_to_the_references(look: Look) -> None:
     browser = look("#topic=copies&strategy=greedy")
     shown(browser, "copies")
     row = next(row for row in rows_of(TOPICS[1:2]) if row["strategy"] == "greedy")
@@ -186,7 +186,7 @@ def test_pointing_at_a_sentence_lights_what_it_covers(look: Look) -> None:
     assert texts(browser, "#live") == ["in 2 source sentences"]
 
 
-def test_nothing_of_the_data_is_html(look: Look) -> None:
+def test_data_is_never_html(look: Look) -> None:
     browser = look()
     assert browser.title == f"A title {SCRIPT}"
     browser.execute_script("document.querySelectorAll('#lines a')[3].click()")
@@ -198,7 +198,7 @@ def test_nothing_of_the_data_is_html(look: Look) -> None:
     assert wide <= 0  # a word of 100,000 letters is broken
 
 
-def test_scripts_of_the_data_would_not_run(look: Look, chromium: Any) -> None:
+def test_scripts_in_the_data_do_not_run(look: Look, chromium: Any) -> None:
     browser = look()
     browser.execute_script(
         "const script = document.createElement('script'); script.textContent = \"document.title = 'owned'\";"
@@ -208,7 +208,7 @@ def test_scripts_of_the_data_would_not_run(look: Look, chromium: Any) -> None:
     assert "Content Security Policy" in "".join(each["message"] for each in chromium.get_log("browser"))
 
 
-def test_dark_where_the_reader_wants_it_dark(look: Look) -> None:
+def test_dark_mode_follows_the_reader(look: Look) -> None:
     browser = look()
 
     def back() -> str:
@@ -221,9 +221,9 @@ def test_dark_where_the_reader_wants_it_dark(look: Look) -> None:
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
 
 
-def test_printed_without_controls_and_with_all_topics(look: Look) -> None:
+def test_the_printed_page_has_all_topics_and_no_controls(look: Look) -> None:
     browser = look()
-    size = {"width": 720, "height": 1000, "deviceScaleFactor": 1, "mobile": False}  # of a sheet of paper
+    size = {"width": 720, "height": 1000, "deviceScaleFactor": 1, "mobile": False}  # the size of a sheet of paper
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     right = browser.execute_script("return document.querySelector('.topics').getBoundingClientRect().right")
@@ -236,7 +236,7 @@ def test_printed_without_controls_and_with_all_topics(look: Look) -> None:
 
 
 @pytest.mark.parametrize("address", ["", "#topic=ties&strategy=greedy"])
-def test_columns_stack_where_there_is_no_room(look: Look, address: str) -> None:
+def test_columns_stack_on_narrow_screens(look: Look, address: str) -> None:
     browser = look()
     size = {"width": 400, "height": 800, "deviceScaleFactor": 1, "mobile": True}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
@@ -267,7 +267,7 @@ def test_what_is_chosen_and_what_is_covered_look_different_in_the_legend(look: L
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("address", ["", "#topic=ties&strategy=greedy", "#topic=copies"])
-def test_named_labelled_and_legible(look: Look, address: str, scheme: str) -> None:
+def test_elements_are_named_labelled_and_legible(look: Look, address: str, scheme: str) -> None:
     browser = look()
     features = [{"name": "prefers-color-scheme", "value": scheme}]
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
@@ -311,7 +311,7 @@ def test_a_long_meeting_begins_with_its_summary(look: Look, meeting: Path) -> No
     assert in_sight(browser, ".summary")
     assert in_sight(browser, '[data-sentence="300"]')
     top = browser.execute_script("return document.querySelector('.summary').getBoundingClientRect().top")
-    assert top < 170  # tabs and values take no more
+    assert top < 170  # little space is left above for tabs and values
     assert texts(browser, ".fold summary") == ["298 sentences, 0 to 297", "36 sentences, 303 to 338"]
     assert not browser.execute_script("return document.querySelector('[data-sentence=\"5\"]').checkVisibility()")
     browser.execute_script("document.querySelector('.fold summary').click()")
@@ -365,7 +365,7 @@ def test_the_table_is_saved_as_it_is_shown(look: Look) -> None:
     assert browser.execute_script("return window.name_") == "topics.csv"
     assert rows[0]["error"]
     assert {float(row["greedy"]) for row in rows[1:]} <= {1.0}
-    assert rows[1]["topic"] == SCRIPT  # quoted, with the comma and quotes that it has
+    assert rows[1]["topic"] == SCRIPT  # quoted, with its comma and quotes
 
 
 def test_a_ratio_is_sorted_by_the_lowest_first(look: Look) -> None:

@@ -1,4 +1,4 @@
-"""What the page counts is what was searched: the hits of every strategy, for many ways of counting."""
+"""Check that the page counts the hits of every strategy as the search did, for many objectives."""
 
 from __future__ import annotations
 
@@ -85,8 +85,8 @@ def test_two_thousand_topics_are_one_page(chromium: Any, tmp_path: Path) -> None
         details = {**one["details"], "documents": [document], "references": [document[:3]]}
         rows += [{**row, "id": f"topic {number}"} for row in ({**one, "details": details}, *others)]
     write_page(rows, tmp_path / "page.html")
-    assert (tmp_path / "page.html").stat().st_size < 15e6  # words drawn at random pack worse than any language
+    assert (tmp_path / "page.html").stat().st_size < 15e6  # random words compress worse than any language
     chromium.get(f"file://{tmp_path}/page.html")
     assert len(chromium.execute_script("return document.querySelectorAll('#lines tr')")) < 200
     script = "return performance.getEntriesByType('navigation')[0].domComplete"
-    assert chromium.execute_script(script) < 20_000  # 0.5 s on a quiet machine
+    assert chromium.execute_script(script) < 20_000  # ms; 500 on a quiet machine

@@ -1,4 +1,4 @@
-"""Rows brought together: problems, strategies, ratios, and rows that are none."""
+"""Test how rows become the data of a page: problems, strategies, ratios, and rows that are refused."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_errors_stand_first_with_their_sentence() -> None:
     assert "no" in lines[0]["error"]
 
 
-def test_four_numbers() -> None:
+def test_the_summary_has_four_numbers() -> None:
     tiles = tiles_of(gather(ROWS))
     assert [what for _, what, _ in tiles] == [
         "mean oracle", "mean ratio of greedy", "topics whose optimum greedy misses", "tied optima (median)",
@@ -99,7 +99,7 @@ def test_a_row_that_is_none_is_refused_by_its_number(change: dict[str, Any], wor
         gather([ROWS[1] | {"id": "other"}, {**ROWS[0], **change}])
 
 
-def test_rows_of_labels_are_called_so() -> None:
+def test_rows_of_labels_are_refused_by_name() -> None:
     labels = {name: value for name, value in ROWS[0].items() if name != "selection"} | {"labels": [1, 0]}
     with pytest.raises(InputError, match=r"row 1: this is a row of training labels, .*: give rows of solve"):
         gather([labels])

@@ -1,4 +1,4 @@
-"""Pages of every kind of rows: each formulation, enumerations, frontiers, rows without texts; none is complained of."""
+"""Open pages of every kind of rows (formulations, enumerations, frontiers, rows without texts) without errors."""
 
 from __future__ import annotations
 
@@ -70,14 +70,14 @@ def frontier() -> list[dict[str, Any]]:
 
 
 def lengths() -> list[dict[str, Any]]:
-    """The frontier of a topic with its text: the best of 2 words covers two of five, that of 4 words four."""
+    """Return the frontier of a topic with its text: the best of 2 words covers two of five, that of 4 words four."""
     options, asked = resolve_frontier({}, "2:4:2")
     ((result,),) = frontier_topics(TOPICS[:1], options, asked, details=True)
     return [result.to_row()]
 
 
 def sites() -> list[dict[str, Any]]:
-    """A problem that is no text."""
+    """Return the rows of a problem without text."""
     problem = CoverageProblem.of(Coverage.facility([[9, 1, 4], [2, 8, 4], [1, 7, 5]], 2), name="sites")
     return rows_of([problem], exact="auto", formulation="problem", max_length=None)
 
@@ -146,7 +146,7 @@ def wait_for(chromium: Any, happened: Callable[[], bool]) -> None:
 def page_of(
     chromium: Any, path: Path, rows: list[dict[str, Any]], topic: str, strategy: str = "branch-and-bound"
 ) -> Callable[[str], list[str]]:
-    """Open a topic of a page, and return what reads the texts of elements."""
+    """Open a topic of a page, and return a function that reads the texts of elements."""
     write_page(rows, path)
     chromium.get("about:blank")
     chromium.get(f"file://{path}#topic={topic}&strategy={strategy}")
@@ -175,7 +175,7 @@ def test_claims_are_supported_missed_or_out_of_reach(chromium: Any, tmp_path: Pa
     assert texts("#live") == ["the selection does not support it"]
 
 
-def test_claims_of_passages_without_text(chromium: Any, tmp_path: Path) -> None:
+def test_claims_of_passages_without_text_are_shown(chromium: Any, tmp_path: Path) -> None:
     texts = page_of(chromium, tmp_path / "page.html", contexts_without_texts(), "bare")
     assert texts(".sentence .number") == ["p1", "p2", "p3", "p10"]
     assert texts(".sentence.chosen .number") == ["p1", "p3"]
@@ -184,7 +184,7 @@ def test_claims_of_passages_without_text(chromium: Any, tmp_path: Path) -> None:
     assert texts(".abstract .set.held") == ["● p1 (chosen)", "● p3 (chosen)"]
 
 
-def test_what_is_near_the_best_is_not_called_optimal() -> None:
+def test_near_optimal_selections_are_not_called_optimal() -> None:
     gathered = gather(near())
     assert gathered.problems[0].optima is not None
     assert gathered.problems[0].optima["near"] == "within 25%"

@@ -1,4 +1,4 @@
-"""What the page says of a problem: every choice has its words."""
+"""Check that the page describes every setting of a problem."""
 
 from __future__ import annotations
 
@@ -34,4 +34,4 @@ def test_the_formulation_says_whether_less_is_better() -> None:
     assert Setting("cover", None).minimizes
     assert not Setting("extractive", "rouge-1").minimizes
     assert not Setting("somebodys", None).minimizes
-    assert not Setting("somewhere.py:Own", None).minimizes  # whose code is not run for its name alone
+    assert not Setting("somewhere.py:Own", None).minimizes  # the code of the module is not run to learn its name

@@ -1,4 +1,4 @@
-"""Tables of what an enumeration found: of optima, and of what is near them."""
+"""Test tables of enumerations: of optima and of near-optimal selections."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def cells(table: Any) -> list[list[str]]:
 def test_one_line_of_what_is_near() -> None:
     table = near_table(enumerated(Nearness.given(best=2)))
     one, none, bad = cells(table)
-    # Worth 3 of 3: 0+1, 0+2, 1+2, 1+4, 2+4; worth 2 of 3: 0, 1, 2, 4, each of them with the idle 3, and 0+4.
+    # Worth 3 of 3: 0+1, 0+2, 1+2, 1+4, 2+4; worth 2 of 3: 0, 1, 2, 4, each of them with the useless 3, and 0+4.
     assert one[:9] == ["one", "1.0000", "0.6667", "14", "64%", "0", "5", "0", "5 of 5"]
     assert none[:9] == ["none", "-", "-", "0", "-", "0", "0", "0", "0 of 1"]
     assert bad[:9] == ["bad", *["-"] * 8]

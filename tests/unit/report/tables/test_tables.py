@@ -1,3 +1,5 @@
+"""Test tables as text, Markdown, LaTeX, CSV, data frames and in notebooks."""
+
 from __future__ import annotations
 
 import csv
@@ -50,7 +52,7 @@ def test_files_and_frames_get_values_and_not_what_is_shown_of_them() -> None:
     assert frame["value"].isna()[1]
 
 
-def test_cells_show_and_know() -> None:
+def test_cells_have_a_text_and_a_value() -> None:
     assert [number(0.5), number(2, 0), number(None), share(0.5), share(None)] == ["0.5000", "2", "-", "50%", "-"]
     assert [cell.value for cell in (number(2, 0), share(0.5), seconds(1.5), seconds(None))] == [2, 0.5, 1.5, None]
 
@@ -108,9 +110,9 @@ def test_a_notebook_gets_a_table_and_nothing_else_of_the_data() -> None:
     assert small()._repr_html_() == as_html(small())
 
 
-def test_what_is_printed_cannot_drive_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+def test_printed_tables_have_no_control_characters(capsys: pytest.CaptureFixture[str]) -> None:
     table = Table([Column("a")], [["\x1b[2J"]])
-    assert "\x1b" in as_csv(table)  # a file keeps what there is
+    assert "\x1b" in as_csv(table)  # a file keeps the characters
     for form in ("text", "markdown", "csv", "latex"):
         put_tables([table], table_format(form))
     assert "\x1b" not in capsys.readouterr().out

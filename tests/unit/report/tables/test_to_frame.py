@@ -1,4 +1,4 @@
-"""Results, rows and tables as data frames."""
+"""Test results, rows and tables as data frames."""
 
 from __future__ import annotations
 
@@ -53,6 +53,6 @@ def test_numbers_lose_nothing() -> None:
 
 
 @pytest.mark.parametrize("wrong", [[3], ["text"], [None]])
-def test_what_is_no_row_is_refused(wrong: list[Any]) -> None:
+def test_objects_that_are_no_rows_are_refused(wrong: list[Any]) -> None:
     with pytest.raises(optsum.InputError, match="is neither a result nor a row"):
         optsum.to_frame(wrong)

@@ -1,4 +1,4 @@
-"""What rows carry for those who look at them: texts, options, all optima."""
+"""Test the details of rows for report pages: texts, options, all optima."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_optima_that_are_not_proven_are_not_claimed() -> None:
     assert "optima" not in carried(topic, max_length=40, time_limit=0)
 
 
-def test_what_cannot_be_enumerated_has_texts_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_topics_that_cannot_be_enumerated_have_texts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(detailed, "refused", lambda options: True)
     found = carried(TOPIC, max_length=4)
     assert "optima" not in found

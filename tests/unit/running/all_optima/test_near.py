@@ -1,4 +1,4 @@
-"""Near-optimal selections of topics: Python, rows, limits, labels."""
+"""Test near-optimal selections of topics: definition, rows, limits, labels."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TOPIC = {"id": "t", "documents": [DOCUMENT], "references": [["a b c d"]]}
 
 
 def values(reference: str, most: int) -> dict[tuple[int, ...], Fraction]:
-    """Return the recall of every selection of the units within the limit, from the text alone."""
+    """Return the recall of every selection within the limit, from the text alone."""
     return Plain({**TOPIC, "references": [[reference]]}, {"metric": "rouge-1", "max_length": most}).values()
 
 
@@ -45,7 +45,9 @@ def values(reference: str, most: int) -> dict[tuple[int, ...], Fraction]:
         ({"best": 99}, Fraction(0)),
     ],
 )
-def test_the_family_is_that_of_the_definition(strategy: str, given: dict[str, Any], least: Fraction) -> None:
+def test_near_optimal_selections_are_those_of_the_definition(
+    strategy: str, given: dict[str, Any], least: Fraction
+) -> None:
     near = optsum.enumerate_optima(TOPIC, max_length=5, strategy=strategy, **given)
     every = values("a b c d", 5)
     expected = {chosen for chosen, value in every.items() if value >= least}
@@ -96,11 +98,11 @@ OF_BEST: list[dict[str, Any]] = [
 
 
 def worth_of_best(topic: dict[str, Any], options: dict[str, Any]) -> dict[tuple[int, ...], Fraction]:
-    """What each selection of sentences that match a reference gives, on the reference where that is most."""
+    """Return the value of each selection of matching sentences, for the reference where it is largest."""
     tasks, units = [], set()
     for reference in topic["references"]:
         single = optsum.as_topic(topic | {"references": [reference]})
-        with contextlib.suppress(optsum.InputError):  # nothing to count
+        with contextlib.suppress(optsum.InputError):  # a reference with nothing to count
             units |= set(build(single, setup_of(resolve(options))).units)
             tasks.append(build(single, setup_of(resolve({**options, "keep_unmatched": True}))))
     worth: dict[tuple[int, ...], Fraction] = {}
@@ -179,7 +181,7 @@ def test_covers() -> None:
     assert near.irredundant().share == 0.75
 
 
-def test_a_value_that_nothing_reaches() -> None:
+def test_an_unreachable_value_has_no_selections() -> None:
     near = optsum.enumerate_optima(TOPIC, max_length=2, at_least=0.9)
     assert (near.count, near.complete, near.result.objective) == (0, True, 0.5)
     row = near.to_result(sample=2, diverse=2).to_row()
@@ -228,12 +230,12 @@ def test_without_a_proven_optimum_there_is_no_threshold() -> None:
         ({"best": 0}, "must be 1 or more"),
     ],
 )
-def test_what_is_no_threshold_is_refused(given: dict[str, Any], message: str) -> None:
+def test_invalid_thresholds_are_refused(given: dict[str, Any], message: str) -> None:
     with pytest.raises(optsum.OptionError, match=message):
         optsum.enumerate_optima(TOPIC, max_length=5, **given)
 
 
-def test_strategies_that_do_not_serve_say_so() -> None:
+def test_strategies_that_do_not_serve_refuse() -> None:
     with pytest.raises(optsum.UnsupportedError, match="only optima, not nearly optimal"):
         optsum.enumerate_optima(TOPIC, max_length=5, within=0.1, bound="knapsack")
     with pytest.raises(optsum.UnsupportedError, match="no integer steps"):
@@ -262,7 +264,7 @@ def test_rows_and_what_a_later_run_keeps_of_them(tmp_path: Path, capsys: pytest.
     assert "--within" in capsys.readouterr().err
 
 
-def test_hostile_rows_are_refused(tmp_path: Path) -> None:
+def test_damaged_rows_are_refused(tmp_path: Path) -> None:
     _, (row,) = run(tmp_path, "--best", "2")
     for name, value in [("at_least", "x"), ("value_counts", [[1]]), ("unit_shares", [["a", None]]), ("near", 3)]:
         with pytest.raises(optsum.InputError, match=name):
@@ -285,7 +287,7 @@ def test_labels_of_all_that_is_near() -> None:
 
 @pytest.mark.parametrize("cover", [False, True])
 def test_kernels_are_there_before_the_time_of_a_family_runs(cover: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its ten seconds would end while they are compiled; what is near a cover is searched as no cover is."""
+    """Check this because compiling would use up the time limit; near-optimal covers need other kernels than covers."""
     called: list[object] = []
     strategy = type(STRATEGIES.create("branch-and-bound", {}))
     prepare, near = strategy.prepare, strategy.near

@@ -1,4 +1,4 @@
-"""All optima of a topic: in the input's numbering, through the library and the command line."""
+"""Test all optima of a topic in the numbering of the input, in Python and on the command line."""
 
 from __future__ import annotations
 
@@ -72,12 +72,12 @@ def test_units_are_those_of_the_input() -> None:
     assert optima.share() == {1: Fraction(1, 2), 3: Fraction(1, 2), 4: Fraction(1)}
     assert optima.always == (4,)
     assert optima.never == ()
-    # Unit 0 is none of the problem's, but a system may have chosen it.
+    # Unit 0 is not a unit of the problem, but a system may select it.
     assert optima.agreement([0, 4]).precision == Fraction(1, 2)
     assert optima.agreement([4]).precision == 1
 
 
-def test_a_limit_says_what_is_known() -> None:
+def test_an_enumeration_at_a_limit_has_a_selection_and_a_bound() -> None:
     rng = np.random.default_rng(0)
     words = [f"w{number}" for number in range(60)]
     sentences = [" ".join(rng.choice(words, size=8).tolist()) for _ in range(120)]
@@ -105,7 +105,7 @@ def test_a_limit_is_a_row(tmp_path: Path) -> None:
         assert main(["enumerate", str(topics), "--max-length", "12", *limit, "--overwrite", "-o", str(out)]) == 0
         row = json.loads(out.read_text())
         assert Result.from_row(row).to_row() == row
-        if row["complete"]:  # settled before the first look at the limit
+        if row["complete"]:  # solved before the limit was checked
             continue
         assert row["termination"] in {"time_limit", "node_limit"}
         assert (row["always"], row["never"]) == (None, None)
@@ -145,7 +145,7 @@ def test_number_of_feasible_extracts() -> None:
     assert optsum.solve(topic, max_length=4, strategy="exhaustive").extra["feasible"] == 6
 
 
-def test_what_was_saved_is_read_and_nothing_else(tmp_path: Path) -> None:
+def test_saved_optima_are_read_and_other_files_refused(tmp_path: Path) -> None:
     optima = optsum.Optima.of_sets([(0, 1), (2,)], value=3)
     optima.save(tmp_path / "optima.npz")
     assert list(optsum.Optima.load(tmp_path / "optima.npz")) == list(optima)
@@ -197,7 +197,7 @@ def run_cli(tmp_path: Path, *arguments: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in out.read_text().splitlines()]
 
 
-def test_rows(tmp_path: Path) -> None:
+def test_rows_of_enumerations(tmp_path: Path) -> None:
     one, none = run_cli(tmp_path, "--max-length", "4")
     assert (one["count"], one["complete"], one["status"]) == (3, True, "optimal")
     assert one["optima"] == [[0, 1], [0, 2], [1, 2]]

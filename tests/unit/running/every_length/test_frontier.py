@@ -1,4 +1,4 @@
-"""The best value at every length, against a search at each, by itself."""
+"""Compare the best value at every length with a separate search for each."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def at(steps: Sequence[Held], length: int) -> Held:
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("seed", range(2))
 def test_every_length_has_the_value_of_its_own_search(options: dict[str, Any], seed: int) -> None:
-    # 100 seeds were run.
+    # 100 seeds passed once.
     low = options.get("min_length", 0) or 1
     lengths = range(low, 22)
     found = optsum.frontier(topic(seed), lengths=lengths, **options)
@@ -93,7 +93,7 @@ def large() -> dict[str, Any]:
 @pytest.mark.parametrize("kind", ["recall", "window", "compressive", "joined", "f1", "sum", "product"])
 def test_bounds_of_many_lengths_hold_at_each(kind: str) -> None:
     bounded = 0
-    for seed in range(6):  # 200 were run
+    for seed in range(6):  # 200 passed once
         problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind, units=5))
         lengths = [length for length in (1, 3, 6, 10, 17) if length >= problem.min_length]
         for length, bound in bounds_of(problem, lengths, NEVER).items():
@@ -104,7 +104,7 @@ def test_bounds_of_many_lengths_hold_at_each(kind: str) -> None:
 
 
 def test_bands_need_no_exact_program_of_common_subsequences(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("optsum.coverage.ceilings._PIECES", 0)  # none is small enough
+    monkeypatch.setattr("optsum.coverage.ceilings._PIECES", 0)  # no piece is small enough
     found = optsum.frontier(large(), lengths="5:40:5", metric="rougeL", time_limit=0.0).frontier
     assert found is not None
     assert not found.complete
@@ -117,7 +117,7 @@ def test_a_limit_leaves_a_band_that_holds_the_truth(options: dict[str, Any]) -> 
     assert whole is not None
     assert whole.complete
     cut = optsum.frontier(large(), lengths="5:40:5", time_limit=0, **options).frontier
-    if cut is None:  # not even built
+    if cut is None:  # the problem was not even built
         return
     assert (cut.complete, cut.termination) == (False, "time_limit")
     for length in range(5, 41, 5):
@@ -151,7 +151,7 @@ def test_a_node_limit_leaves_a_band(tmp_path: Path) -> None:
         ({"formulation": "cover"}, "A frontier needs lengths"),
     ],
 )
-def test_what_has_no_frontier_is_refused(given: dict[str, Any], message: str) -> None:
+def test_problems_without_a_frontier_are_refused(given: dict[str, Any], message: str) -> None:
     with pytest.raises(optsum.OptsumError, match=message):
         optsum.frontier(topic(1), **given)
 
@@ -212,7 +212,7 @@ def test_a_preset_with_a_window_and_a_length_of_nothing() -> None:
         optsum.frontier(news, max_length=10**12)
 
 
-def test_lengths_are_said_once() -> None:
+def test_max_length_and_lengths_together_are_refused() -> None:
     news = {"id": "t", "documents": [["a b", "c d e"]], "references": [["a c d"]]}
     with pytest.raises(optsum.OptionError, match="leave out one of them"):
         optsum.frontier(news, max_length=20, lengths=[5, 10])

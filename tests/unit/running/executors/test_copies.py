@@ -1,4 +1,4 @@
-"""Processes that begin as copies: where that is safe, with nothing of this process that two must not have."""
+"""Test worker processes that are forked: only where that is safe, and without locks or files of the parent."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ START = (
 
 
 def said(code: str, *arguments: str) -> str:
-    """Return what a process with one thread says."""
+    """Return the output of a program that runs in one thread."""
     done = subprocess.run(
         [sys.executable, "-c", START + code, *arguments],
         capture_output=True,
@@ -60,7 +60,7 @@ def test_processes_have_what_this_one_has_loaded_and_others_take_the_place_of_on
 
 
 def test_another_process_is_started_beside_copies_while_results_are_read() -> None:
-    """As loky does it where the memory of one has grown."""
+    """Test this because loky starts a process when the memory of another has grown."""
     code = (
         "import time\n"
         "crew = Local(2, copied=True)\n"
@@ -90,7 +90,7 @@ def test_another_process_is_started_beside_copies_while_results_are_read() -> No
     ],
     ids=["not allowed", "memory is limited", "another thread may hold a lock"],
 )
-def test_they_are_started_anew_where_a_copy_may_not_be(before: str, made: str) -> None:
+def test_processes_are_started_anew_where_a_fork_is_unsafe(before: str, made: str) -> None:
     assert said(f"{before}\ncrew = {made}\nprint(crew.submit(eval, COPIED).result())\ncrew.end([])\n") == "False\n"
 
 
@@ -138,7 +138,7 @@ HUGE = {
 }
 
 
-def test_a_command_copies_itself(tmp_path: Path) -> None:
+def test_a_command_forks_its_workers(tmp_path: Path) -> None:
     topics = tmp_path / "topics.jsonl"
     topics.write_text("".join(json.dumps({"id": str(number), **HUGE}) + "\n" for number in range(9)))
     command = [sys.executable, "-m", "optsum", "solve", str(topics), "--strategy", "exhaustive", "--max-length", "60"]

@@ -1,4 +1,4 @@
-"""A cluster of this machine, by dask.distributed."""
+"""Test the local cluster that optsum starts with dask.distributed."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pytest
 from optsum.running.executors import Dask
 
 
-def test_dask_says_nothing_of_its_own() -> None:
-    """A scheduler that is ended had distributed log the end of a connection, with its traceback."""
+def test_dask_logs_nothing() -> None:
+    """Check this because distributed logged the end of a connection with a traceback when its scheduler ended."""
     pytest.importorskip("distributed")
     pytest.importorskip("cryptography")
     spoken = ["distributed", "distributed.batched", "distributed.client", "distributed.core", "distributed.comm.tcp"]
@@ -27,7 +27,7 @@ def test_dask_says_nothing_of_its_own() -> None:
     assert [logging.getLogger(name).level for name in spoken] == before
 
 
-def test_a_cluster_of_ours_answers_nobody_without_the_key_of_the_run() -> None:
+def test_our_cluster_refuses_connections_without_the_key_of_the_run() -> None:
     distributed = pytest.importorskip("distributed")
     pytest.importorskip("cryptography")
     crew = Dask(None, 1)
@@ -46,12 +46,12 @@ def test_a_cluster_of_ours_answers_nobody_without_the_key_of_the_run() -> None:
 
 
 @pytest.mark.filterwarnings("error")
-def test_ports_that_are_taken_and_another_cluster_disturb_nobody() -> None:
+def test_taken_ports_and_another_cluster_do_no_harm() -> None:
     pytest.importorskip("distributed")
     pytest.importorskip("cryptography")
     with socket.socket() as taken:
         taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        with suppress(OSError):  # by somebody else, which serves as well
+        with suppress(OSError):  # another program holds the port, which serves as well
             taken.bind(("127.0.0.1", 8787))
             taken.listen()
         one, other = Dask(None, 1), Dask(None, 1)
@@ -64,7 +64,7 @@ def test_ports_that_are_taken_and_another_cluster_disturb_nobody() -> None:
 
 
 def _listening(process: int) -> set[int]:
-    """Return the ports that a process listens at, but for the one that the test has taken."""
+    """Return the ports on which a process listens, except the one that the test has taken."""
     psutil = pytest.importorskip("psutil")
     found = psutil.Process(process).net_connections("tcp")
     return {each.laddr.port for each in found if each.status == "LISTEN"} - {8787}

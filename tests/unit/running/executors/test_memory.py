@@ -1,4 +1,4 @@
-"""Processes that search keep free memory: or they hand it back, and are given it again by the next search."""
+"""Check that worker processes keep freed memory instead of returning it to the system after each search."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NAMES = ["MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_"]
 
 
 @pytest.mark.parametrize("executor", ["loky", "dask"])
-def test_processes_of_ours_keep_free_memory(executor: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_worker_processes_keep_free_memory(executor: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if executor == "dask":
         pytest.importorskip("distributed")
         pytest.importorskip("cryptography")

@@ -1,4 +1,4 @@
-"""Threads that work are interrupted by a message, but never amid what must not be left half-way."""
+"""Check that working threads can be interrupted by a message, but not during set-up or clean-up."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from optsum.running.workers import _Interrupts
 
 
-def test_a_thread_puts_away_what_it_has_set_up() -> None:
+def test_an_interrupted_thread_cleans_up() -> None:
     interrupts, ready, go, put_away = _Interrupts(), threading.Event(), threading.Event(), []
 
     @contextmanager

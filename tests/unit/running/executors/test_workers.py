@@ -1,4 +1,4 @@
-"""Several processes: the same results, and none of them left behind."""
+"""Check that several processes give the results of one, survive deaths, and leave none behind."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from optsum.running.workers import as_done, in_order
 
 
 def alive(processes: set[int]) -> set[int]:
-    """Return those that still run; a zombie does not."""
+    """Return the processes that still run and are not zombies."""
     found = set()
     for process in processes:
         try:
@@ -70,7 +70,7 @@ def test_the_input_is_read_as_far_as_needed() -> None:
     for _ in range(5):
         next(results)
     results.close()
-    assert len(read) < 2 * 4 * 128 + 200  # batches under way of two processes
+    assert len(read) < 2 * 4 * 128 + 200  # the batches that two processes work on
 
 
 @pytest.mark.parametrize("ordered", [True, False])
@@ -91,7 +91,7 @@ def test_a_batch_that_takes_long_is_handed_over_in_pieces(monkeypatch: pytest.Mo
             done = sorted((str(item) for answers in handed for item, _ in answers), key=int)
             assert max(map(len, handed[-20:])) <= 7
     assert done == list(map(str, range(400)))
-    assert sorted(worked) == list(range(400))  # each once
+    assert sorted(worked) == list(range(400))  # each item once
 
 
 def test_a_process_that_dies_costs_its_item_and_no_other() -> None:
@@ -112,8 +112,8 @@ def test_a_process_that_is_killed_while_it_sends_is_noticed(tmp_path: Path, sent
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows sends messages whole")
-def test_a_process_that_ends_by_itself_interrupts_nobody_s_message() -> None:
-    """As one that was idle for a minute does, while another is in the middle of a long message."""
+def test_an_idle_process_that_ends_does_not_interrupt_another_s_message() -> None:
+    """Test an idle process that ends, as after a minute without work, while another sends a long message."""
     reader, writer = multiprocessing.Pipe(duplex=False)
     ended, closed = os.pipe()
     os.close(closed)
@@ -147,7 +147,7 @@ def test_processes_that_break_while_work_is_handed_over_are_started_anew(monkeyp
 
     earlier = Local(1)
     earlier.submit(abs, -1).result()
-    earlier.end([])  # and whatever other tests have left
+    earlier.end([])  # also ends processes that other tests have left
     monkeypatch.setattr("loky.get_reusable_executor", breaks)
     crew = Local(1)
     assert crew.submit(abs, -1).result() == 1
@@ -209,7 +209,7 @@ def test_a_process_that_is_being_started_hears_no_ctrl_c() -> None:
         "make, held = loky.get_reusable_executor, []\n"
         "def watched(*arguments, **named):\n"
         "    made = make(*arguments, **named)\n"
-        "    made.submit(abs, 1)\n"  # starts processes
+        "    made.submit(abs, 1)\n"  # starts worker processes
         "    held.append(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, []))\n"
         "    return made\n"
         "loky.get_reusable_executor = watched\n"
@@ -224,7 +224,7 @@ def test_a_process_that_is_being_started_hears_no_ctrl_c() -> None:
 @pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
 @pytest.mark.parametrize("hears", ["optsum.running.workers:_interrupts", "optsum.cli.signals:Signals"])
 def test_a_signal_that_meets_the_end_of_an_object_is_heard_soon_after(hears: str) -> None:
-    """Python prints what is raised in `__del__`, and goes on."""
+    """Test this because Python prints an exception raised in `__del__` and continues."""
     module, name = hears.split(":")
     code = (
         "import os, signal, time\n"
@@ -249,7 +249,7 @@ def test_a_signal_that_meets_the_end_of_an_object_is_heard_soon_after(hears: str
     assert (done.stdout, done.stderr, done.returncode) == ("thrown away\n", "", 0)
 
 
-def test_nobody_warns_of_what_a_killed_process_leaves(tmp_path: Path) -> None:
+def test_a_killed_process_causes_no_warnings(tmp_path: Path) -> None:
     code = (
         "import optsum, os, signal\n"
         "topics = [{'id': str(n), 'documents': [['a b', 'c']], 'references': [['a']]} for n in range(20)]\n"
@@ -259,6 +259,6 @@ def test_nobody_warns_of_what_a_killed_process_leaves(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
     )
-    said, warned = process.communicate(timeout=60)  # both end when what it has started has ended
+    said, warned = process.communicate(timeout=60)  # returns when all child processes have ended
     assert (process.returncode, said) == (-9, "20\n")
     assert warned == ""

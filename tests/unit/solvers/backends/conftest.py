@@ -1,4 +1,4 @@
-"""Programs that a test has put on the path are not found by those that follow it in the same process."""
+"""Define a fixture that makes Pyomo forget programs which a test has put on the PATH."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fake_solvers import forget_programs
 
 @pytest.fixture(autouse=True)
 def _programs_are_found_anew() -> Iterator[None]:
-    """Begin before `monkeypatch` and end after it, when the path is the old one."""
+    """Clean up after `monkeypatch`, when the PATH is the old one again."""
     yield
     if "pyomo.common" in sys.modules:
         forget_programs()

@@ -1,4 +1,4 @@
-"""Work in Python is left when its time is over, but never in the middle of an import."""
+"""Test `Alarm`, which stops work in Python at the deadline, but never in the middle of an import."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_work_is_left_at_the_deadline() -> None:
     assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
 
 
-def test_what_is_silenced_takes_its_time() -> None:
+def test_a_silenced_alarm_does_not_stop_work() -> None:
     with Alarm(Deadline(0.05)) as alarm:
         alarm.silence()
         time.sleep(0.1)
@@ -42,7 +42,7 @@ def test_what_is_silenced_takes_its_time() -> None:
 
 
 def test_an_import_is_finished_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A module that is left half-way stays broken for the whole process."""
+    """Test this because a module whose import is interrupted stays broken for the whole process."""
     (tmp_path / "slow_to_import.py").write_text("import time\ntime.sleep(0.3)\nready = True\n")
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(Overran), Alarm(Deadline(0.05)):
@@ -56,8 +56,8 @@ def put_away() -> None:
     time.sleep(60)
 
 
-def test_it_is_put_away_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A timer that is left would end the process, or whatever it does next."""
+def test_an_interrupt_during_clean_up_leaves_no_timer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Test this because a timer that stays on would end the process, or whatever it does next."""
 
     def pressed(self: Alarm) -> None:
         monkeypatch.undo()
@@ -79,7 +79,7 @@ def swallowed() -> None:
     time.sleep(10)
 
 
-def test_what_a_finalizer_swallows_is_raised_again() -> None:
+def test_an_alarm_swallowed_by_a_finalizer_is_raised_again() -> None:
     was = gc.isenabled()
     with pytest.raises(Overran), Alarm(Deadline(0.05)):
         swallowed()
@@ -98,9 +98,9 @@ def captured(stream: StringIO) -> None:
     time.sleep(5)
 
 
-def test_what_captures_output_is_put_away_whole() -> None:
+def test_a_capture_of_output_is_closed_whole() -> None:
     class Slow(StringIO):
-        """Has the one who closes the capture wait until the deadline is over."""
+        """A stream that delays the one who closes the capture until the deadline has passed."""
 
         def write(self, text: str) -> int:
             time.sleep(0.3)
@@ -114,10 +114,10 @@ def test_what_captures_output_is_put_away_whole() -> None:
     assert threading.active_count() == threads
 
 
-def test_an_error_that_a_library_makes_of_it_is_known() -> None:
+def test_an_alarm_behind_another_exception_is_recognised() -> None:
     over, said, unsaid, other = Overran("late"), TypeError(), TypeError(), TypeError()
     said.__cause__ = over
-    unsaid.__context__ = over  # it came while the library was at work
+    unsaid.__context__ = over  # raised while the library handled it
     other.__cause__ = ValueError()
     assert behind(over, Overran) is behind(said, Overran) is behind(unsaid, Overran) is over
     assert behind(other, Overran) is None
@@ -126,7 +126,7 @@ def test_an_error_that_a_library_makes_of_it_is_known() -> None:
 
 def test_a_solver_that_was_not_made_in_time_is_not_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
     def factory(_: PyomoHighs) -> None:
-        with suppress(Overran):  # as Pyomo swallows whatever is raised while it makes a solver
+        with suppress(Overran):  # Pyomo swallows all exceptions while it makes a solver
             time.sleep(10)
         raise RuntimeError("Attempting to use an unavailable solver.")
 
@@ -138,7 +138,7 @@ def test_a_solver_that_was_not_made_in_time_is_not_unavailable(monkeypatch: pyte
     assert found.selection
 
 
-def test_a_circle_of_errors_ends_and_a_group_is_looked_into() -> None:
+def test_cyclic_causes_end_and_groups_are_searched() -> None:
     first, second, over = ValueError("first"), TypeError("second"), Overran("over")
     first.__cause__, second.__context__ = second, first
     assert behind(first, Overran) is None
@@ -146,7 +146,7 @@ def test_a_circle_of_errors_ends_and_a_group_is_looked_into() -> None:
     second.__cause__ = over
     assert behind(first, Overran) is over
 
-    @dataclass  # which makes it unhashable
+    @dataclass  # a dataclass with eq is unhashable
     class OfOnesOwn(Exception):  # noqa: N818
         exceptions: int
 

@@ -1,4 +1,4 @@
-"""Every backend that is here keeps the contract; those that CI promises must be here."""
+"""Check that every available backend keeps the contract, and that the backends promised on CI are available."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_pyomo_s_statuses_are_all_declared() -> None:
 
     assert set(NEWER) == set(Newer.__members__)
     assert set(OLDER) == {str(condition) for condition in Older}
-    # None but these may ever claim a proof.
+    # No other status may claim a proof.
     assert {name for name, ending in OLDER.items() if ending is Ending.OPTIMAL} == {"optimal", "globallyOptimal"}
     assert {name for name, ending in NEWER.items() if ending is Ending.OPTIMAL} == {"convergenceCriteriaSatisfied"}
 
@@ -101,7 +101,7 @@ def test_a_limit_that_the_solver_does_not_name(limits: Limits, seconds: float, e
 
 
 class Deaf(Backend):
-    """A backend that a check must catch."""
+    """A backend with a fault that the conformance suite must find."""
 
     name = "deaf"
     about = "a test"
@@ -180,7 +180,7 @@ def test_the_suite_finds_a_status_that_is_not_declared(monkeypatch: pytest.Monke
         check_backend("deaf")
 
 
-def test_a_backend_that_is_not_here_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_backend_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     with pytest.raises(ConformanceError, match="cannot be used here: the program cbc is not on the PATH"):
         check_backend("cbc")
@@ -197,7 +197,7 @@ def test_a_backend_that_is_not_here_says_so(monkeypatch: pytest.MonkeyPatch) -> 
         ("rc2", Limits(gap=0.1), {}, "The backend rc2 takes no gap"),
     ],
 )
-def test_what_a_solver_cannot_do_is_refused(backend: str, limits: Limits, options: dict[str, Any], match: str) -> None:
+def test_unsupported_problems_are_refused(backend: str, limits: Limits, options: dict[str, Any], match: str) -> None:
     with pytest.raises(UnsupportedError, match=match):
         search(CoverageProblem.of(SMALL), "milp", limits, backend=backend, **options)
 
@@ -235,7 +235,7 @@ def test_a_value_of_the_wrong_kind_is_refused(value: object) -> None:
 
 
 class Broken(PyomoBackend):
-    """Pyomo's driver with a solver that fails in its own words."""
+    """Pyomo's driver with a solver that fails with its own messages."""
 
     name = "broken"
     about = "a test"
@@ -293,7 +293,7 @@ def test_an_instance_over_a_licence_names_the_limit(name: str, units: int) -> No
 
 
 class Values:
-    """What Pyomo holds after a solve."""
+    """The values that Pyomo holds after a solve."""
 
     def __init__(self, *values: float | None) -> None:
         self.x = {unit: type("Var", (), {"value": value}) for unit, value in enumerate(values)}
@@ -306,7 +306,7 @@ def test_fractions_are_no_selection() -> None:
 
 
 class Results:
-    """What Pyomo's older interface returns, with the traps of CBC."""
+    """The result of Pyomo's older interface, with the peculiarities of CBC."""
 
     class solver:  # noqa: N801
         status, termination_condition, wallclock_time = "aborted", "maxTimeLimit", 1.0
@@ -336,7 +336,7 @@ def test_a_bound_that_lost_its_sign(
     monkeypatch.setattr(Cbc, "accept", lambda self, limits: None)
     outcome = Cbc().solve(CoverageProblem.of(SMALL), Limits(time_s=5.0, nodes=9), 0)
     assert outcome.bound == (None if expected is None else pytest.approx(expected, rel=2e-5))
-    assert outcome.bound is None or outcome.bound >= expected  # six digits were printed: it may be higher
+    assert outcome.bound is None or outcome.bound >= expected  # printed with six digits, so it may be larger
     assert (outcome.selection, outcome.native, outcome.nodes) == (None, condition, 5)
     assert outcome.termination is Cbc.declaration.statuses[condition].termination(Limits(time_s=5.0, nodes=9), 1.0)
 
@@ -360,8 +360,8 @@ def test_the_solver_starts_from_what_greedy_finds(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.skipif(os.name == "nt", reason="Windows sends no SIGINT to one process alone")
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
-def test_a_signal_ends_a_solver_and_what_it_holds_is_kept(number: signal.Signals) -> None:
-    """All of them in one process, so that each also leaves Ctrl-C to the next as it should be."""
+def test_a_signal_ends_a_solver_and_its_selection_is_kept(number: signal.Signals) -> None:
+    """Run all solvers in one process, so that each must leave the handling of Ctrl-C intact for the next."""
     here, others = ["scip", "pyomo:highs", "gurobi", "highs"], ["cbc", "glpk", "cplex", "xpress", "cp-sat"]
     names = [*here, *others] if number is signal.SIGINT else ["scip", "highs"]
     able = [name for name in names if (usable(name) if name in PROMISED else backend_of(name).available())]
@@ -389,8 +389,8 @@ def test_a_signal_ends_a_solver_and_what_it_holds_is_kept(number: signal.Signals
         assert process.stdout is not None
         for name in able:
             assert process.stdout.readline() == "ready\n", name
-            time.sleep(1.0)  # by then it holds something, on a busy machine too
-            os.killpg(process.pid, number)  # as a terminal does: all of its processes hear it
+            time.sleep(1.0)  # time to find a selection, on a busy machine too
+            os.killpg(process.pid, number)  # as a terminal does, to all processes of the group
             line = next(line for line in process.stdout if line.strip() and "request received" not in line)
             assert line == f"{name} interrupted feasible True\n"
         assert process.wait() == 0

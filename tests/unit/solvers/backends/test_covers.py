@@ -1,4 +1,4 @@
-"""CP-SAT, MaxSAT and WCNF text on covers. Without the optional packages only what needs none is tested."""
+"""Test CP-SAT, MaxSAT and WCNF files on covers; without the optional packages only the text is tested."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def usable(backend: Backend) -> Backend:
 
 
 @pytest.mark.parametrize("backend", BACKENDS, ids=NAMES)
-def test_random_covers(backend: Backend) -> None:
+def test_optima_of_random_covers_are_those_of_brute_force(backend: Backend) -> None:
     usable(backend)
     rng = random.Random(21)  # noqa: S311
     for number in range(150):
@@ -51,20 +51,20 @@ def test_random_covers(backend: Backend) -> None:
 
 
 @pytest.mark.parametrize("backend", BACKENDS, ids=NAMES)
-def test_nothing_covers(backend: Backend) -> None:
+def test_an_uncoverable_instance_is_infeasible(backend: Backend) -> None:
     nothing = Coverage.of([1, 1], [{0: 1}, {}], [[1], [1]], goal=Sense.MINIMIZE)
     outcome = usable(backend).solve(CoverageProblem.of(nothing), Limits(), 0)
     assert (outcome.infeasible, outcome.optimal, outcome.selection) == (True, False, None)
 
 
 @pytest.mark.parametrize("backend", BACKENDS, ids=NAMES)
-def test_a_time_limit(backend: Backend) -> None:
+def test_a_time_limit_ends_the_solver(backend: Backend) -> None:
     usable(backend)
     rng = random.Random(0)  # noqa: S311
     clauses = random_clauses(rng, units=1000, clauses=300, alternatives=8)
     problem = CoverageProblem.of(cover_of(clauses, [1] * 1000))
-    backend.solve(CoverageProblem.of(cover_of([[[0]]], [1])), Limits(), 0)  # it is started, and the program built,
-    assert problem.linear_model.rows  # before the clock starts
+    backend.solve(CoverageProblem.of(cover_of([[[0]]], [1])), Limits(), 0)  # the backend is started,
+    assert problem.linear_model.rows  # and the program built, before the clock starts
     outcome = backend.solve(problem, Limits(time_s=1.0), 0)
     assert (outcome.termination, outcome.optimal) == (Termination.TIME_LIMIT, False)
     assert outcome.bound is not None
@@ -78,7 +78,7 @@ def test_a_node_limit_is_refused(backend: Backend) -> None:
 
 
 @pytest.mark.parametrize("backend", BACKENDS, ids=NAMES)
-def test_a_missing_package_is_said(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_is_reported(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, backend.declaration.module, None)
     assert not backend.available()
     with pytest.raises(BackendError, match="pip install"):
@@ -135,7 +135,7 @@ def test_models_of_the_clauses_are_exactly_the_covers() -> None:
             for values in product((False, True), repeat=max(variables, 5))
             if all(any(values[abs(literal) - 1] == (literal > 0) for literal in clause) for clause in instance.hard)
         ]
-        # One model a cover: what a conjunction is worth is decided by its sentences.
+        # One model for each cover: its sentences decide the values of all other variables.
         covers = [values[:5] for values in models]
         assert len(set(covers)) == len(covers)
         least = min(sum(weight for weight, literal in instance.soft if cover[-literal - 1]) for cover in covers)

@@ -1,4 +1,4 @@
-"""On real topics, every solver that CI promises has the same optimum."""
+"""Check that all solvers promised on CI find the same optima of real topics."""
 
 from __future__ import annotations
 

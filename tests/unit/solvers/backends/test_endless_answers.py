@@ -1,4 +1,4 @@
-"""Answers of programs that would never end, or take all memory: one sentence, in time."""
+"""Check that endless or huge answers of programs are refused by one sentence, in bounded time and memory."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ GLP = "other = arguments[arguments.index('--wglp') + 1]\nif os.path.exists(other
         ("glpk", "os.truncate(1, 900_000_000)", "glpk"),
     ],
 )
-def test_an_answer_that_is_none_is_refused_in_time(
+def test_an_invalid_answer_is_refused_in_time(
     backend: str, does: str, match: str, limits: Limits, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     FAKES[backend](tmp_path, does)
@@ -67,7 +67,7 @@ def test_an_answer_that_is_none_is_refused_in_time(
 
 @pytest.mark.parametrize("says", ["while True: os.write(1, b'x' * 100_000)", "os.write(1, b'1.0 ' * 50_000_000)"])
 @pytest.mark.parametrize("backend", ["cbc", "glpk"])
-def test_a_version_that_does_not_end_is_none(
+def test_an_endless_version_is_refused(
     backend: str, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name = {"cbc": "cbc", "glpk": "glpsol"}[backend]
@@ -82,7 +82,7 @@ def test_a_version_that_does_not_end_is_none(
 
 
 @pytest.mark.parametrize("says", ["os.write(1, b'x' * 80_000_000)", "os.write(1, b'{' * 100)"])
-def test_the_process_of_cp_sat_may_babble(says: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_garbage_from_the_process_of_cp_sat_is_no_answer(says: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if not CpSat().available():
         pytest.skip("OR-Tools are not here")
     child = cpsat._Child([sys.executable, "-c", f"import os, time; {says}; time.sleep(60)"])

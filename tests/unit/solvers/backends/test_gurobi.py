@@ -1,4 +1,4 @@
-"""What is particular about Gurobi."""
+"""Test that the backend for Gurobi requires scipy."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from optsum import BACKENDS
 
 
-def test_without_scipy_it_is_refused_before_any_work(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gurobi_without_scipy_is_refused_before_any_work(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("optsum.contracts.backend.find_spec", lambda name: object())
     monkeypatch.setattr(
         "optsum.solvers.backends.through_pyomo.find_spec", lambda name: None if name == "scipy" else object()

@@ -1,4 +1,4 @@
-"""Programs that hang, crash and babble: they end in time, with all that they started, and leave no file behind."""
+"""Check that programs that hang, crash or print garbage end in time, with their child processes and files."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ FORKS = SAYS_WHO + "os.fork()\n" + SAYS_WHO + "signal.signal(signal.SIGTERM, sig
 
 @pytest.fixture
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder in which temporary files are made, empty."""
+    """Return an empty folder in which temporary files are made."""
     import tempfile
 
     folder = tmp_path / "temporary"
@@ -96,7 +96,7 @@ WRITES_NONSENSE = "open(written, 'wb').write(bytes(range(256)) * 100)"
         ("glpk", "print('INTEGER OPTIMAL SOLUTION FOUND')", "glpk failed"),
     ],
 )
-@pytest.mark.filterwarnings("ignore::ResourceWarning")  # Pyomo leaves a file open that it cannot read
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # Pyomo does not close a file that it cannot read
 def test_a_program_that_breaks_is_one_sentence_and_no_file(
     backend: str, does: str, match: str, tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -136,7 +136,7 @@ def test_a_program_that_hangs_in_warming_up_does_not_hang_long(tmp_path: Path, m
 def test_a_program_that_breaks_in_warming_up_ends_the_run(
     given: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All rows would hold what greedy search finds."""
+    """Test this because otherwise all rows would hold the selection of greedy search."""
     install(monkeypatch, tmp_path, CRASHES)
     monkeypatch.setattr("optsum.running.one_problem._ready", set())
     length = {} if given is PROBLEM else {"max_length": 4}

@@ -1,4 +1,4 @@
-"""Why HiGHS ended, when it was asked to: its status is the same after Ctrl-C and after a deadline; or it is deaf."""
+"""Test the termination of HiGHS after Ctrl-C, after a deadline, and when it does not react."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_only_ctrl_c_is_an_interruption(status: str, interrupted: bool) -> None:
     assert found.bound == 3.0
 
 
-def test_what_highs_has_found_is_kept_where_it_does_not_hear(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_selection_of_highs_is_kept_if_it_does_not_react(monkeypatch: pytest.MonkeyPatch) -> None:
     def deaf(highs: Any, *_: object, **__: object) -> bool:
         highs.run()
         return False

@@ -1,4 +1,4 @@
-"""Programs that lie: whatever is at hand refutes them, and then their answer is an error, never a result."""
+"""Check that false claims of programs become errors if they can be refuted, and never results."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def test_a_claim_that_is_refuted_is_an_error(
         search(problem, "milp", backend="cbc")
 
 
-def test_what_the_greedy_selection_refutes_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a limit it is known; one more sentence would not refute this claim, because it does not fit."""
+def test_a_claim_that_greedy_search_refutes_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Test a claim that greedy search refutes, while adding a sentence would not, because none fits."""
     most = CoverageProblem.of(
         Coverage.of([4, 2, 2], [{2: 1}, {0: 1}, {1: 1}], [[2], [2], [1]], constants=(0, 5), max_length=4)
     )
@@ -68,7 +68,7 @@ def test_what_the_greedy_selection_refutes_is_an_error(tmp_path: Path, monkeypat
 
 
 def test_a_consistent_lie_is_believed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody can tell it from an optimum without solving the problem: docs/backends.md says so."""
+    """Accept this because only a solution of the problem could refute it (docs/backends.md)."""
     two = CoverageProblem.of(Coverage.of([4, 4], [{0: 1}, {1: 1}], [[1], [2]], constants=(0, 3), max_length=4))
     fake_cbc(tmp_path, "answer({units[0]: 1}, 1)")
     first_on_path(monkeypatch, tmp_path)
@@ -93,7 +93,7 @@ def test_glpk_is_not_believed_either(does: str, match: str, tmp_path: Path, monk
         search(MOST, "milp", backend="glpk")
 
 
-def test_a_liar_costs_its_topic_an_error_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_false_claim_costs_its_topic_an_error_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fake_cbc(tmp_path, "answer_all() if len(units) == 3 else answer({}, 0)")
     first_on_path(monkeypatch, tmp_path)
     topic = {"id": "t", "documents": [["a b", "b c", "a c", "d c"]], "references": [["a b c"]]}

@@ -1,4 +1,4 @@
-"""Options of the solvers' own, which may stop them anywhere: no false proof, no bound that is passed, nothing lost."""
+"""Check that options of the solvers' own cause no false proof, no wrong bound, and no lost selection."""
 
 from __future__ import annotations
 
@@ -67,14 +67,14 @@ def usable(name: str) -> str:
 
 
 def translated(route: str, option: str) -> str:
-    """Return an option as a route calls it."""
+    """Return an option's name on a route to the solver."""
     return (
         {"mip_rel_gap": "rel_gap", "mip_abs_gap": "abs_gap"}.get(option, option) if route == "pyomo:highs" else option
     )
 
 
 @pytest.mark.parametrize("route", ROUTES)
-def test_what_stops_a_solver_proves_nothing_and_loses_nothing(route: str) -> None:
+def test_options_that_stop_a_solver_prove_nothing_and_lose_nothing(route: str) -> None:
     usable(route)
     for number, (option, value) in enumerate(STOPS[route.removeprefix("pyomo:")]):
         for instance in (number % 50, (number * 7 + 11) % 50):
@@ -84,7 +84,7 @@ def test_what_stops_a_solver_proves_nothing_and_loses_nothing(route: str) -> Non
 
 @pytest.mark.parametrize("backend", [*LISTS, "pyomo:highs", "pyomo:cbc"])
 def test_options_of_all_kinds(backend: str) -> None:
-    """Every n-th of the options that a solver documents; `fuzz_options` as a program tries them all."""
+    """Try every n-th option that a solver documents; `fuzz_options` as a program tries all of them."""
     usable(backend)
     names = list(options_of(backend))
     step = max(1, len(names) // (20 if backend in {"highs", "cp-sat"} else 8))
@@ -95,8 +95,8 @@ def test_options_of_all_kinds(backend: str) -> None:
 
 
 @pytest.mark.parametrize("backend", LISTS)
-def test_what_a_solver_logs_is_no_answer(backend: str) -> None:
-    """Logs share descriptors with what is read of a solver."""
+def test_logs_of_a_solver_are_no_answers(backend: str) -> None:
+    """Test this because logs share file descriptors with the solver's answers."""
     usable(backend)
     logs = [name for name in options_of(backend) if any(word in name.lower() for word in ("log", "output", "verb"))]
     for number, name in enumerate(logs[:6]):
@@ -118,7 +118,9 @@ def test_the_program_prints_a_line_for_each_option(capsys: pytest.CaptureFixture
     [("highs", "mip_rel_gap", 0.9), ("highs", "mip_feasibility_tolerance", 0.4), ("cp-sat", "relative_gap_limit", 0.9),
      ("highs", "small_matrix_value", 2.0)],
 )  # fmt: skip
-def test_ratios_and_sums_of_them_too(kind: str, backend: str, option: str, value: Any) -> None:
+def test_options_that_stop_a_solver_on_ratios_and_sums_prove_nothing(
+    kind: str, backend: str, option: str, value: Any
+) -> None:
     usable(backend)
     for seed in range(6):
         problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind))
@@ -164,7 +166,7 @@ TWO = CoverageProblem.of(Coverage.of([4, 4], [{0: 1}, {1: 1}], [[1], [2]], const
 @pytest.mark.parametrize(
     "does",
     [
-        "answer({units[0]: 1}, 1)",  # a consistent lie
+        "answer({units[0]: 1}, 1)",  # a false claim without contradiction
         "answer({units[0]: 1}, 2)",
         "answer({units[0]: 1, units[1]: 1}, 3)",
         "answer({}, 0, 'Infeasible - objective value')",
@@ -196,7 +198,7 @@ def test_options_in_python_are_judged_alike() -> None:
 
 
 def test_highs_may_hold_the_columns_of_the_start() -> None:
-    """Of a minimum, HiGHS 1.16 says what the optimum is and returns the start: the next to the optimum, off by one."""
+    """Test this because HiGHS 1.16 states the optimum of a minimum but returns the start, which is one above it."""
     rng = np.random.default_rng(5)
     for seed in range(40):
         rng = np.random.default_rng(seed)
@@ -213,7 +215,7 @@ def test_highs_may_hold_the_columns_of_the_start() -> None:
 
 
 def test_a_solver_that_an_option_makes_deaf_ends_at_the_limit() -> None:
-    """HiGHS 1.16 goes on for ever here. In a process of its own: the thread that runs it cannot be ended."""
+    """Test an option under which HiGHS 1.16 never ends, in a process of its own, since its thread cannot be ended."""
     code = (
         "import sys, fuzz_options; fuzz_options.LIMIT_S = 0.2; "
         "from optsum.system.processes import children; children._LEAVES_S = 0.2; "

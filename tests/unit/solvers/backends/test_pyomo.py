@@ -1,3 +1,5 @@
+"""Test solvers through Pyomo: the paper's model, agreement with other strategies, failures."""
+
 from __future__ import annotations
 
 import os
@@ -47,7 +49,7 @@ def random_spec(rng: np.random.Generator) -> Spec:
 
 
 def tasks(seed: int) -> list[Any]:
-    """One task of pooled references, or one a reference."""
+    """Return a task of pooled references, or a task for each reference."""
     rng = np.random.default_rng(seed)
     topic = as_topic(random_topic(rng, name=f"seed {seed}"))
     spec = random_spec(rng)
@@ -56,13 +58,13 @@ def tasks(seed: int) -> list[Any]:
         parts = [replace(topic, references=(reference,)) for reference in topic.references]
     made = []
     for part in parts:
-        with suppress(InputError):  # nothing to count
+        with suppress(InputError):  # a reference with nothing to count
             made.append((Extractive().build(part, spec), spec))
     return made
 
 
 def agree(seed: int, seen: Counter[str]) -> int:
-    """Compare brute force, exhaustive search, HiGHS on arrays and HiGHS through Pyomo; return how many problems."""
+    """Compare brute force, exhaustive search, and HiGHS directly and through Pyomo; return the number of problems."""
     compared = 0
     for task, spec in tasks(seed):
         name = f"seed {seed}: {spec.metric}, {spec.min_length} to {spec.max_length} {spec.length_unit}"
@@ -111,7 +113,7 @@ def test_the_strategy_keeps_the_contract() -> None:
 
 
 def test_the_paper_s_model_by_hand() -> None:
-    """z_kj per reference k and n-gram j, eq. 3-8."""
+    """Check z_kj for reference k and n-gram j in Eq. 3-8."""
     topic = as_topic({"id": "t", "documents": [["a a a", "b c", "x"]], "references": [["a a b"], ["a", "c"]]})
     task = Extractive().build(topic, Spec(analyzer=Analyzer(), max_length=4, min_length=2))
     assert isinstance(task.problem, CoverageProblem)
@@ -140,7 +142,7 @@ def test_the_paper_s_model_by_hand() -> None:
 )
 @pytest.mark.parametrize("limits", [{"max_length": 0}, {"max_length": 3}, {"max_length": 3, "min_length": 1}, {}])
 def test_degenerate_models(topic: dict[str, Any], limits: dict[str, int]) -> None:
-    """All lengths 0, no n-gram in common, no limit: constraints without a variable must not become errors."""
+    """Test zero lengths, no common n-gram and no limit, which give constraints without variables."""
     try:
         made = as_topic({"id": "t", **topic})
     except InputError:
@@ -164,7 +166,7 @@ def test_limits_are_passed_on_or_refused() -> None:
     assert result.objective is None or result.objective <= result.bound
 
 
-def test_availability_is_a_reason() -> None:
+def test_availability_has_a_reason() -> None:
     assert PyomoHighs().available()
     assert PyomoHighs().available().version.startswith("1.")
     with pytest.raises(BackendError, match="Pyomo knows no solver 'nonsense'"):
@@ -198,9 +200,9 @@ def test_no_process_that_holds_the_output_is_waited_for() -> None:
         child.wait()
 
 
-def test_ctrl_c_that_pyomo_made_words_of_is_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_that_pyomo_turned_into_text_is_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     def factory(_: PyomoHighs) -> Any:
-        raise RuntimeError("KeyboardInterrupt:  (4: <pyomo.common.tee.TeeStream object>)")  # as its capture_output does
+        raise RuntimeError("KeyboardInterrupt:  (4: <pyomo.common.tee.TeeStream object>)")  # as capture_output does
 
     monkeypatch.setattr(PyomoHighs, "factory", factory)
     result = search(CoverageProblem.of(random_coverage(np.random.default_rng(0))), "milp", backend="pyomo:highs")

@@ -1,4 +1,4 @@
-"""Solvers in threads: right answers or one sentence, no deadlock, and the standard streams as they were."""
+"""Check that solvers in several threads give right answers or one sentence, without deadlock or lost streams."""
 
 from __future__ import annotations
 

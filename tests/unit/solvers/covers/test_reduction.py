@@ -1,4 +1,4 @@
-"""What is left of a cover says of every set of units what the cover says, and nothing twice."""
+"""Check that the reduction of a cover keeps its set of covers and leaves nothing superfluous."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_nothing_more_can_be_left_out() -> None:
                 assert not alternative & forced
                 common &= alternative
             assert not common, "a unit of all alternatives is in every cover"
-        for one in left:  # implied by another: whatever meets that one meets it
+        for one in left:  # not implied by another clause, such that meeting that one meets it
             for other in left:
                 implied = all(any(small & ~large == 0 for small in one) for large in other)
                 assert one == other or not implied, seed
@@ -64,7 +64,7 @@ def test_chosen_units_meet_what_they_meet() -> None:
 
 
 def test_clauses_are_compared_up_to_a_number_of_alternatives(monkeypatch: pytest.MonkeyPatch) -> None:
-    clauses = ((0b001, 0b010), (0b001, 0b010, 0b100))  # the first implies the second
+    clauses = ((0b001, 0b010), (0b001, 0b010, 0b100))  # the first clause implies the second
     for most, left in ((5, 1), (4, 2)):
         monkeypatch.setattr("optsum.solvers.objectives.covers._QUADRATIC", most)
         assert reduced(clauses) == (0, clauses[:left])
@@ -76,7 +76,7 @@ def test_parts_hang_together_and_have_nothing_in_common() -> None:
         rng = random.Random(seed)  # noqa: S311
         given = random_clauses(rng, units=12, clauses=rng.randint(1, 6), alternatives=2, sentences=2)
         clauses = canonical([[sum(1 << unit for unit in alternative) for alternative in clause] for clause in given])
-        group = list(range(len(clauses)))  # the smallest number of a clause that one hangs together with
+        group = list(range(len(clauses)))  # the smallest clause to which each is connected
         for _ in clauses:
             for a, b in combinations(range(len(clauses)), 2):
                 if any(x & y for x in clauses[a] for y in clauses[b]):

@@ -1,4 +1,4 @@
-"""Branch and bound for covers, and every other exact strategy, against brute force; large instances; limits."""
+"""Compare branch and bound for covers and all exact strategies with brute force; test large instances and limits."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ def test_all_exact_strategies_equal_brute_force(seed: int) -> None:
             assert (result.status, result.objective) == (Status.OPTIMAL, least), (seed, number, strategy)
             assert result.selection in covers, (seed, number, strategy)
             if strategy == "exhaustive":
-                # The empty selection is not counted there; it is a cover only of nothing.
+                # Exhaustive search does not count the empty selection, which is a cover only of nothing.
                 assert result.statistics["best_selections"] == len(covers), (seed, number)
 
 
 class General(CoverageProblem):
-    """A cover with the program of the general normal form."""
+    """A cover solved by the program of the general normal form."""
 
     @cached_property
     def linear_model(self) -> LinearModel:
@@ -67,10 +67,10 @@ def test_the_milp_model_is_right_without_the_tighter_rows_too() -> None:
 
 
 def test_counts_beyond_any_list() -> None:
-    # A chain: neighbours overlap, so the parts are not independent, and there are far too many covers to list.
+    # A chain of overlapping neighbours: its parts depend on each other, and its covers are too many to list.
     clauses = [[(2 * i,), (2 * i + 1,)] for i in range(200)] + [[(i, i + 2), (i + 1, i + 3)] for i in range(0, 396, 4)]
     optima = enumerate_covers(cover_of(clauses, [1] * 400))
-    # 99 blocks of two clauses that a block's two alternatives satisfy by themselves; two clauses are left alone.
+    # 99 blocks of two clauses, each met by either of two alternatives; two clauses remain.
     assert (optima.value, optima.count) == (200, 2**99 * 2**2)
     assert len(set(optima.sample(20))) == 20
     assert all(len(chosen) == 200 for chosen in optima.sample(20))
@@ -87,14 +87,14 @@ def test_units_without_length_multiply_the_minimum_covers() -> None:
     assert (0, 1, 3, 4) in covers
 
 
-def test_nothing_covers() -> None:
+def test_an_uncoverable_instance_is_infeasible() -> None:
     nothing = Coverage.of([1, 1], [{0: 1}, {}], [[1], [1]], goal=Sense.MINIMIZE)
     assert enumerate_covers(nothing).count == 0
     assert search(CoverageProblem.of(nothing), CoverStrategy()).status is Status.INFEASIBLE
     assert search(CoverageProblem.of(nothing), "milp").status is Status.INFEASIBLE
 
 
-def test_nothing_to_cover() -> None:
+def test_with_nothing_to_cover_the_empty_selection_is_optimal() -> None:
     empty = Coverage.of([1, 1], [{}, {}], [], goal=Sense.MINIMIZE)
     assert list(enumerate_covers(empty)) == [()]
     assert search(CoverageProblem.of(empty), CoverStrategy()).selection == ()
@@ -110,13 +110,13 @@ def test_nothing_to_cover() -> None:
     ],
     ids=["maximum", "two copies", "parents", "vetoes"],
 )
-def test_what_is_no_cover_is_refused(instance: Coverage) -> None:
+def test_problems_that_are_no_covers_are_refused(instance: Coverage) -> None:
     with pytest.raises(UnsupportedError, match="only minimum covers"):
         enumerate_covers(instance)
 
 
 def synthetic(rng: random.Random, sources: int, abstract: int) -> Coverage:
-    """Each abstract sentence with 1 to 8 alternatives of 1 to 4 sentences."""
+    """Return a cover of random clauses with 1 to 8 alternatives of 1 to 4 sentences each."""
     return cover_of(random_clauses(rng, units=sources, clauses=abstract, alternatives=8), [1] * sources)
 
 
@@ -140,7 +140,7 @@ def test_a_large_topic_is_proven_in_five_seconds(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_crowded_topics_agree_with_milp(seed: int) -> None:
-    # Few sentences for many alternatives: this is where the search has to branch.
+    # With few sentences for many alternatives, the search has to branch.
     rng = random.Random(seed)  # noqa: S311
     lengths = [1] * 60 if seed % 2 else [rng.randint(1, 30) for _ in range(60)]
     instance = cover_of(random_clauses(rng, units=60, clauses=40, alternatives=8), lengths)
@@ -205,7 +205,7 @@ def test_a_stop_inside_the_search_passes(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_the_recursion_limit_is_put_back() -> None:
     before = sys.getrecursionlimit()
-    # Excluding sentences one after another nests hundreds of calls.
+    # Excluding sentences one by one nests hundreds of calls.
     clauses = [[(i, i + 1) for i in range(200)], [(i, i + 300) for i in range(200)]]
     optima = enumerate_covers(cover_of(clauses, [1] * 500))
     assert optima.value == 3
@@ -217,7 +217,7 @@ def test_the_same_search_twice_gives_the_same_covers_in_the_same_order() -> None
     assert list(enumerate_covers(instance)) == list(enumerate_covers(instance))
 
 
-def test_the_quick_cover_covers_and_nothing_of_it_is_idle() -> None:
+def test_the_quick_cover_has_no_superfluous_unit() -> None:
     rng = random.Random(2)  # noqa: S311
     for _ in range(100):
         clauses = random_clauses(rng, units=12, clauses=8)
@@ -232,17 +232,17 @@ def test_the_quick_cover_covers_and_nothing_of_it_is_idle() -> None:
 
 
 def test_a_quick_cover_of_a_huge_topic_is_quick() -> None:
-    # Looking at every alternative for every choice took 13 s here.
+    # It took 13 s when every choice looked at every alternative.
     clauses = clauses_of(synthetic(random.Random(3), 6000, 900))  # noqa: S311
     began = process_time()
     chosen = quick_cover(clauses, [1] * 6000, lambda: None)
     assert process_time() - began < 1
     assert all(any(alternative & ~chosen == 0 for alternative in clause) for clause in clauses)
-    assert chosen.bit_count() < 1200  # the minimum is above 1000
+    assert chosen.bit_count() < 1200  # the minimum exceeds 1000
 
 
 def test_many_classes_of_sentences_are_found_in_time() -> None:
-    # 600 abstract sentences, each with 10 alternatives that are as good as one another.
+    # 600 abstract sentences with 10 equivalent alternatives each.
     clauses = [[(20 * i + 2 * j, 20 * i + 2 * j + 1) for j in range(10)] for i in range(600)]
     instance = cover_of(clauses, [1] * 12_000)
     began = process_time()
@@ -251,8 +251,8 @@ def test_many_classes_of_sentences_are_found_in_time() -> None:
     assert len(kept) == 600
 
 
-def test_sentences_that_say_the_same_are_searched_once() -> None:
-    # 40 sentences of which any two will do, and 30 of which any one will do.
+def test_equivalent_sentences_are_searched_once() -> None:
+    # Any two of 40 sentences, and any one of 30.
     clauses = [[(i, j) for i in range(40) for j in range(i)], [(40 + i,) for i in range(30)]]
     instance = cover_of([[tuple(sorted(a)) for a in clause] for clause in clauses], [1] * 70)
     kept, _ = interchangeable(canonical(clauses_of(instance)), [1] * 70)
@@ -261,14 +261,14 @@ def test_sentences_that_say_the_same_are_searched_once() -> None:
     assert (optima.value, optima.count) == (3, 40 * 39 // 2 * 30)
 
 
-def test_of_sentences_that_say_the_same_the_shortest_is_kept() -> None:
+def test_of_equivalent_sentences_the_shortest_is_kept() -> None:
     instance = cover_of([[(0,), (1,), (2,)]], [5, 3, 3])
     assert sorted(enumerate_covers(instance)) == [(1,), (2,)]
     assert search(CoverageProblem.of(instance), "milp").objective == 3
 
 
-def test_what_goes_before_the_search_can_be_ended() -> None:
-    """Reading clauses, leaving out equals and the quick cover take seconds on thousands of units."""
+def test_the_steps_before_the_search_can_be_interrupted() -> None:
+    """Check this for clauses, duplicates and the quick cover, which take seconds on thousands of units."""
     instance = cover_of([[(0,), (1,), (3, 4)], [(3,), (0, 1)], [(4,), (0, 2)]], [1] * 5)
     clauses = clauses_of(instance)
 

@@ -1,4 +1,4 @@
-"""Relaxations that begin where another ended, end at a bound, and say where a search is split."""
+"""Test relaxations that start from the basis of another, end at a bound, and choose where a search is split."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SUBSETS = (np.arange(2**UNITS)[:, None] >> np.arange(UNITS)) & 1
 
 
 def loose(seed: int) -> tuple[Coverage, int]:
-    """Return an instance whose relaxation takes units in part, and what the best of all subsets is worth."""
+    """Return an instance with a fractional relaxation, and its optimum over all subsets."""
     rng = np.random.default_rng(seed)
     copies = np.where(rng.random((UNITS, 20)) < 0.3, rng.integers(1, 3, (UNITS, 20)), 0)
     lengths = rng.integers(5, 9, UNITS)
@@ -34,7 +34,7 @@ def loose(seed: int) -> tuple[Coverage, int]:
 
 
 def any_instance(rng: np.random.Generator) -> tuple[Coverage, int]:
-    """Return an instance of recall, and its optimum."""
+    """Return a random instance of recall, and its optimum."""
     instance = random_coverage(rng, kind="recall", units=10)
     problem = CoverageProblem.of(instance)
     return instance, problem.totals(brute_force(problem).optima[0])[0]
@@ -66,7 +66,7 @@ def test_a_relaxation_that_ends_at_a_bound_is_below_it_and_not_below_the_truth(s
         bound = bound_of(core, session, target - 0.01)
         assert bound >= best
         assert (bound < target) == (whole < target), (target, bound, whole)
-    assert bound_of(core, session) == pytest.approx(whole, abs=1e-3)  # no bound stays with a session
+    assert bound_of(core, session) == pytest.approx(whole, abs=1e-3)  # the session keeps no bound
 
 
 def solution(session: Session) -> tuple[NDArray[np.float64], object]:
@@ -116,7 +116,7 @@ def test_a_unit_that_is_in_part_comes_before_one_that_is_in_or_out() -> None:
     values[last] = 0.5
     ahead = halving_unit(core, values)
     assert ahead == last or list(order).index(ahead) < list(order).index(last)
-    values[:] = np.nan  # what a solver says is not relied on
+    values[:] = np.nan  # the values of a solver are not trusted
     assert 0 <= halving_unit(core, values) < core.size
 
 
@@ -133,7 +133,7 @@ def test_searches_that_are_split_all_the_time_find_the_optimum(brief: int, monke
         if not engine.feasible:
             continue
         value = (best - program.base) // engine.divisor
-        for target in (value + 1, value, value + 2, value - 1):  # one engine, and its root, for all
+        for target in (value + 1, value, value + 2, value - 1):  # one engine, with its root, for all targets
             found = engine.one_of(target)
             assert (found is None) == (target > value), (number, target)
             assert found is None or engine.value_of(found) >= target
@@ -184,7 +184,7 @@ def test_wherever_a_relaxation_begins_its_optimum_is_the_same() -> None:
 
 
 def joined_text(rng: np.random.Generator) -> Coverage:
-    """Return an extract of a text whose neighbours may make a bigram across whatever is left out between them."""
+    """Return an extract of a joined text, in which neighbours may form a bigram across the sentences left out."""
     pairs = [(one, other) for one in range(40) for other in range(one + 1, 40) if rng.random() < 0.5]
     return Coverage.of(
         rng.integers(5, 9, 40).tolist(),
@@ -197,7 +197,7 @@ def joined_text(rng: np.random.Generator) -> Coverage:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_what_is_left_of_joints_has_the_bound_of_the_relaxation(seed: int) -> None:
+def test_the_rest_of_joints_has_the_bound_of_the_relaxation(seed: int) -> None:
     rng = np.random.default_rng(seed)
     core = core_of(program_of(joined_text(rng), (1, 0)))[0]
     program, session, state = linear_program(core), Session(), np.full(core.size, np.int8(FREE))
@@ -210,4 +210,4 @@ def test_what_is_left_of_joints_has_the_bound_of_the_relaxation(seed: int) -> No
         assert found is not None
         bound = decide(reduced(priced(core, found), state), None)[0]
         relaxed = core.base - session._highs.getInfo().objective_function_value * session._divisor
-        assert bound / core.scale <= relaxed + 0.01  # by prices that are rounded
+        assert bound / core.scale <= relaxed + 0.01  # prices are rounded

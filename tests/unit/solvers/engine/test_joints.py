@@ -1,4 +1,4 @@
-"""The engine on programs with joints and parents against brute force: values, numbers and sets of optima."""
+"""Compare the engine on programs with joints and parents with brute force: values, counts, sets of optima."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CASES = ("compressive", "joined", "closed window", "negative", "ratio", "sum", "
 
 
 def solved(program: Program, effort: Effort = DEFAULT) -> tuple[int, Diagram, Driver]:
-    """Return the optimum, all optima and the engine."""
+    """Return the optimum, all optima, and the engine."""
     engine = Driver(program, Limits(), effort=effort)
     assert engine.feasible
     target = engine.upper
@@ -34,7 +34,7 @@ def solved(program: Program, effort: Effort = DEFAULT) -> tuple[int, Diagram, Dr
 
 
 def with_seams(instance: Coverage, rng: np.random.Generator) -> Coverage:
-    """Add n-grams across sentence ends; now and then an empty sentence parts nothing."""
+    """Add n-grams across sentence ends; some are not vetoed by empty sentences between."""
     seams = []
     empty = {unit for unit in range(instance.size) if rng.integers(0, 4) == 0}
     for _ in range(int(rng.integers(0, 12))):
@@ -49,7 +49,7 @@ def with_seams(instance: Coverage, rng: np.random.Generator) -> Coverage:
 
 
 def random_program(case: str, seed: int) -> Program:
-    """Up to 9 units with everything that the case is about."""
+    """Return a program of up to 9 units with the structure named by the case."""
     rng = np.random.default_rng(seed)
     units = int(rng.integers(3, 10))
     if case == "ratio":
@@ -75,7 +75,7 @@ def random_program(case: str, seed: int) -> Program:
         return replace(
             program, table=program.table * int(rng.integers(10**6, 10**7)), mass=rng.integers(0, 10**6, program.size)
         )
-    if case == "coarse":  # lengths that no knapsack table holds
+    if case == "coarse":  # lengths too large for a knapsack table
         limit = program.max_length
         return replace(
             program, lengths=program.lengths * 10**7 + rng.integers(0, 9, program.size), max_length=limit * 10**7 + 12
@@ -102,7 +102,7 @@ def check(case: str, seed: int, effort: Effort = DEFAULT) -> None:
 
 
 def closed_in(program: Program, effort: Effort) -> tuple[int, Diagram, Driver]:
-    """Return what `solved` does, for values too large to be tried one by one."""
+    """Return what `solved` returns, by bisection, for values too large to be tried one by one."""
     engine = Driver(program, Limits(), effort=effort)
     value, upper = engine.guess()[1], engine.upper
     while value < upper:
@@ -135,7 +135,7 @@ def test_splitting_changes_nothing(case: str) -> None:
 
 
 def test_chunks_of_a_discontinuous_gap() -> None:
-    # "in a meeting" with "summer" between its parts: the bigram "a meeting" needs chunk 0 and is vetoed by chunk 1.
+    # "in a meeting" with "summer" between its parts: "a meeting" needs chunk 0 and is vetoed by chunk 1.
     instance = Coverage.of(
         [3, 1, 2],
         [{0: 1}, {1: 1}, {}],
@@ -150,7 +150,7 @@ def test_chunks_of_a_discontinuous_gap() -> None:
 
 
 def test_units_without_gain_are_counted_not_listed() -> None:
-    # Any of 100 units goes with the one that gains; their trees have parents too.
+    # Any of 100 units may be added to the one that gains; their trees have parents.
     parents = [-1] + [unit - 1 if unit % 2 == 0 else -1 for unit in range(1, 101)]
     instance = Coverage.of([1] * 101, [{0: 1}, *[{}] * 100], [[7]], constants=(0, 7), parents=parents, max_length=101)
     value, diagram, engine = solved(program_of(instance, (1, 0)))
@@ -165,7 +165,7 @@ def test_limited_fillers_are_counted_by_length() -> None:
 
 
 def hard() -> Program:
-    """60 units with loose bounds, in trees, with seams."""
+    """Return a program of 60 units with loose bounds, in trees, with n-grams across sentences."""
     rng = np.random.default_rng(5)
     rows = [{int(f): 1 + int(rng.integers(0, 2)) for f in rng.choice(60, 6, replace=False)} for _ in range(60)]
     joints = tuple(Joint(int(rng.integers(0, 60)), (i, i + 2), (i + 1,)) for i in range(0, 56, 2))

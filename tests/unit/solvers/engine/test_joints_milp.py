@@ -1,4 +1,4 @@
-"""The engine on programs with joints and parents against HiGHS: larger random programs, and real topics."""
+"""Compare the engine on programs with joints and parents with HiGHS, on larger random programs and real topics."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from optsum.system.clock import Limits
 
 
 def one_and_all(instance: Coverage, most: int = 300) -> tuple[int, Optima]:
-    """Return the optimum of recall, its sets re-scored (up to `most` of them)."""
+    """Return the optimum of recall and all optima, of which up to `most` are evaluated again."""
     program = program_of(instance, (1, 0))
     engine = Driver(program, Limits())
     assert engine.feasible
@@ -49,7 +49,7 @@ def milp(instance: Coverage) -> int:
 
 
 def random_chunks(rng: np.random.Generator, sentences: int) -> Coverage:
-    """Sentences as trees of chunks, with word pairs that need two chunks and are vetoed by those between."""
+    """Return sentences as trees of chunks, with word pairs that need two chunks and are vetoed by those between."""
     lengths: list[int] = []
     parents: list[int] = []
     rows: list[dict[int, int]] = []
@@ -81,7 +81,7 @@ def random_chunks(rng: np.random.Generator, sentences: int) -> Coverage:
 
 
 def random_seams(rng: np.random.Generator, sentences: int) -> Coverage:
-    """Sentences with n-grams of their own and across their ends."""
+    """Return sentences with n-grams of their own and across their ends."""
     features = 2 * sentences
     rows = [{int(f): 1 for f in rng.choice(features, int(rng.integers(1, 6)), replace=False)} for _ in range(sentences)]
     joints = []
@@ -94,7 +94,7 @@ def random_seams(rng: np.random.Generator, sentences: int) -> Coverage:
 
 
 @pytest.mark.parametrize("make", [random_chunks, random_seams])
-def test_larger_random_programs(make: Any) -> None:
+def test_larger_random_programs_agree_with_highs(make: Any) -> None:
     for seed in range(6):
         instance = make(np.random.default_rng(seed), 20)
         assert one_and_all(instance)[0] == milp(instance), seed
@@ -102,7 +102,7 @@ def test_larger_random_programs(make: Any) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("make", [random_chunks, random_seams])
-def test_many_larger_random_programs(make: Any) -> None:
+def test_many_larger_random_programs_agree_with_highs(make: Any) -> None:
     for seed in range(10, 20):
         instance = make(np.random.default_rng(seed), 35)
         assert one_and_all(instance)[0] == milp(instance), seed
@@ -118,7 +118,7 @@ def test_many_larger_random_programs(make: Any) -> None:
         ("gum", {"formulation": "compressive", "metric": "rouge-1", "max_length": 50}),
     ],
 )
-def test_real_topics(shared_data: Path, name: str, options: dict[str, Any]) -> None:
+def test_real_topics_agree_with_highs(shared_data: Path, name: str, options: dict[str, Any]) -> None:
     compared = 0
     for topic in list(optsum.read_topics(shared_data / name / "topics.jsonl"))[::3]:
         assert isinstance(topic, Topic)

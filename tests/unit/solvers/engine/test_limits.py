@@ -1,4 +1,4 @@
-"""Limits reach everything that takes long: the root, relaxations, guesses; and what one run was told does not stay."""
+"""Check that limits end every long part of the engine (root, relaxations, guesses) and do not stay for later runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from optsum.system.clock import NEVER, Deadline, Limits, Stopped, Termination
 
 
 def seams(units: int, ratios: int = 1) -> Coverage:
-    """An extract of a joined text: every pair of neighbours, whatever is left out between them, makes a bigram."""
+    """Return a joined text in which pairs of sentences form a bigram across all sentences between them."""
     rng = np.random.default_rng(1)
     pairs = [(one, other) for one in range(units) for other in range(one + 1, units) if rng.random() < 0.06]
     joints = tuple(Joint(int(rng.integers(0, 300)), pair, range(pair[0] + 1, pair[1])) for pair in pairs)
@@ -79,14 +79,14 @@ def test_prices_of_an_unfinished_relaxation_give_a_valid_bound() -> None:
 def test_a_large_topic_ends_soon_after_its_limit(seconds: float, ratios: int) -> None:
     instance = seams(250, ratios)
     solve = solve_ratio if ratios == 1 else solve_sum
-    solve(instance, Limits(nodes=1), every=False)  # kernels are compiled outside any limit
+    solve(instance, Limits(nodes=1), every=False)  # compiles the kernels before the clock starts
     began = perf_counter()
     found = solve(instance, Limits(time_s=seconds), every=False)
     assert perf_counter() - began < seconds + 5.0
     assert (found.termination, found.proven) == (Termination.TIME_LIMIT, False)
 
 
-def test_nothing_known_by_the_deadline() -> None:
+def test_a_deadline_at_once_leaves_no_result() -> None:
     rows = seams(250)
     instance = Coverage.of(
         rows.lengths.tolist(), [{0: 1}] * 250, [[1]] * 300, constants=(0, 300), joints=rows.joints, max_length=250
@@ -101,7 +101,7 @@ def test_nothing_known_by_the_deadline() -> None:
 
 
 class Looks(Deadline):
-    """A deadline that passes when it has been asked so often."""
+    """A deadline that passes after it was checked `looks` times."""
 
     def __init__(self, looks: int) -> None:
         super().__init__(should_stop=lambda: True)
@@ -122,11 +122,11 @@ def test_a_root_can_be_left_at_every_step() -> None:
             assert stopped.termination is Termination.TIME_LIMIT  # noqa: PT017 - one round raises nothing
         else:
             break
-    assert 15 < looks < 99  # the steps, and the looks within the longest
+    assert 15 < looks < 99  # the steps, and the checks within the longest
 
 
 def test_a_root_that_cannot_be_made_in_time_is_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ten million vetoes take seconds, in steps that are long themselves."""
+    """Test ten million vetoes, which take seconds in steps that are long themselves."""
     program = program_of(seams(250), (1, 0))
     wide = replace(program.joints[0], vetoes=range(10_000_000))
     large = replace(program, joints=(*program.joints, wide))
@@ -149,7 +149,7 @@ def test_interrupts_reach_an_engine_by_its_deadline() -> None:
     assert found
 
 
-def test_books_keep_every_limit() -> None:
+def test_a_budget_checks_every_limit() -> None:
     with pytest.raises(Stopped) as stop:
         Budget(Limits(nodes=0)).check()
     assert stop.value.termination is Termination.NODE_LIMIT
@@ -166,7 +166,7 @@ def test_books_keep_every_limit() -> None:
 
 
 def test_a_split_search_does_not_keep_its_tables(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tables of every depth at once were most of the memory that large topics took."""
+    """Test this because tables of every depth at once took most of the memory on large topics."""
     alive: weakref.WeakSet[Search] = weakref.WeakSet()
     most = 0
     made = Search.__init__
@@ -179,7 +179,7 @@ def test_a_split_search_does_not_keep_its_tables(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(Search, "__init__", counted)
     hasty = Effort(start=2, first=3, longest=0)
-    split = [0, 0]  # of one optimum, and of all
+    split = [0, 0]  # for one optimum, and for all
     for seed in range(30):
         rng = np.random.default_rng(seed)
         rows = [{int(f): 1 for f in rng.choice(90, int(rng.integers(2, 12)), replace=False)} for _ in range(40)]
@@ -188,4 +188,4 @@ def test_a_split_search_does_not_keep_its_tables(monkeypatch: pytest.MonkeyPatch
         split[0] += solve_recall(instance, effort=hasty, every=False).statistics["splits"]
         split[1] += int(solve_recall(instance, effort=hasty, every=True).statistics["splits"])
     assert min(split) > 5
-    assert most <= 2  # a search, and the one that takes its place
+    assert most <= 2  # a search, and the one that replaces it

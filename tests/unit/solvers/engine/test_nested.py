@@ -1,4 +1,4 @@
-"""Rows of chains say what whole rows say: the relaxation has the same optimum, and its prices the same bound."""
+"""Check that rows split into chains give the same relaxation and bound as whole rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from optsum.system.clock import NEVER
 
 
 def _core(seed: int) -> Core:
-    """Return a core of levels, from some seeds on with units that are taken and dropped."""
+    """Return a core of levels; some of them have fixed units."""
     rng = np.random.default_rng(seed)
     units, tokens = int(rng.integers(20, 60)), int(rng.integers(2, 30))
     similar = rng.integers(0, int(rng.choice([4, 30, 10_000])), (tokens, units))
@@ -42,7 +42,7 @@ def _core(seed: int) -> Core:
 
 
 def _solved(program: LinearProgram, core: Core) -> tuple[float, int]:
-    """Return the optimum of a relaxation, and the bound that its prices give."""
+    """Return the optimum of a relaxation, and the bound from its prices."""
     session = Session()
     session.load(program, core.scale, core)
     found = session.multipliers(NEVER)
@@ -53,7 +53,7 @@ def _solved(program: LinearProgram, core: Core) -> tuple[float, int]:
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_the_relaxation_is_as_tight(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_relaxation_by_chains_is_as_tight(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     core = _core(seed)
     monkeypatch.setattr("optsum.solvers.engine.bound._MANY", 2)
     chained = linear_program(core)
@@ -65,7 +65,7 @@ def test_the_relaxation_is_as_tight(seed: int, monkeypatch: pytest.MonkeyPatch) 
     value, bound = _solved(chained, core)
     plain_value, plain_bound = _solved(whole, core)
     assert value == pytest.approx(plain_value, rel=1e-7, abs=1e-5)
-    # Prices are rounded to 1 / scale, each times the copies there are; a bound may see that selections are whole.
+    # Prices are rounded to 1 / scale for each copy; a bound may use that selections are integral.
     slack = len(core.feature) + len(core.price) + 1e-6 * core.scale * plain_value
     assert plain_bound <= core.scale * (plain_value + core.base) + slack
     assert bound <= core.scale * (plain_value + core.base) + slack

@@ -1,4 +1,4 @@
-"""Sets that are met where a search is split: what exchanges make of them, and what searches do with them."""
+"""Test the improvement of sets found where a search is split, and searches that use them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SPLITTING = Effort(start=2, first=3, longest=0)
 
 
 def random_core(rng: np.random.Generator) -> Core:
-    """Return the core of a recall, or of what a sum of ratios has above some ratio, which has fees."""
+    """Return the core of a recall, or of a sum of ratios minus a multiple of its denominators (linear costs)."""
     while True:
         instance = random_coverage(rng, kind="recall" if rng.random() < 0.3 else "sum", units=12)
         above = [(3, -int(rng.integers(1, 3)))[place % 2] for place in range(len(instance.constants))]
@@ -31,7 +31,7 @@ def value_of(core: Core, units: tuple[int, ...]) -> int:
     return reduced(core, np.where(np.isin(core.ids, units), np.int8(TAKEN), np.int8(0))).base
 
 
-def test_no_exchange_helps_and_values_are_true() -> None:
+def test_improved_sets_have_no_better_exchange_and_true_values() -> None:
     rng = np.random.default_rng(17)
     better = with_costs = looked = 0
     for _ in range(400):
@@ -65,7 +65,7 @@ def test_a_least_length_is_left_to_the_search() -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_one_search_that_rises_ends_with_the_optimum(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("optsum.solvers.engine.driver._SHORT", -1)  # small instances are not split often
+    monkeypatch.setattr("optsum.solvers.engine.driver._SHORT", -1)  # forces splits, which small instances rarely need
     rng = np.random.default_rng(seed)
     met = 0
     for number in range(40):

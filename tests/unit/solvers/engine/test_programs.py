@@ -1,4 +1,4 @@
-"""The exact engine on programs with costs: negative masses, tables that fall, windows."""
+"""Compare the engine with brute force on programs with costs: negative masses, decreasing gains, windows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from optsum.system.clock import Limits
 
 
 def random_program(rng: random.Random) -> Program:
-    """Up to 9 units; tables that grow, that fall and that do both, some of the same units."""
+    """Return a program of up to 9 units, with increasing, decreasing and mixed tables, some of the same units."""
     units, features = rng.randint(0, 9), rng.randint(0, 7)
     lengths = [rng.randint(0, 7) for _ in range(units)]
     rows = [{f: rng.randint(1, 3) for f in rng.sample(range(features), rng.randint(0, features))} for _ in lengths]
@@ -30,7 +30,7 @@ def random_program(rng: random.Random) -> Program:
         elif kind == 2:
             steps = [-step for step in sorted(map(abs, steps), reverse=True)]
         tables.append([sum(steps[:count]) for count in range(len(steps) + 1)])
-    if features > 1 and rng.random() < 0.5:  # two features of the same units
+    if features > 1 and rng.random() < 0.5:  # two features with the same units
         for row in rows:
             row.pop(1, None)
             if 0 in row:
@@ -83,13 +83,13 @@ def assert_same_as_brute_force(program: Program, name: object, effort: Effort = 
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_equals_brute_force(seed: int) -> None:
+def test_optima_equal_brute_force(seed: int) -> None:
     rng = random.Random(seed)  # noqa: S311
     for number in range(60):
         assert_same_as_brute_force(random_program(rng), (seed, number))
 
 
-def test_equals_brute_force_when_every_search_is_split() -> None:
+def test_optima_equal_brute_force_when_every_search_is_split() -> None:
     effort = Effort(start=2, first=3, longest=0, slice=4, deepest=3)
     rng = random.Random(77)  # noqa: S311
     splits = sum(assert_same_as_brute_force(random_program(rng), number, effort) for number in range(80))

@@ -1,4 +1,4 @@
-"""The exact engine against the baseline, and at its limits."""
+"""Test the engine on units without joints or parents: against the baseline, and at its limits."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def value_of(instance: Coverage, chosen: Selection) -> Key:
 
 
 def test_hasty_searches_are_split() -> None:
-    """As those of the matrix are (`test_brute_force.py`), on more units."""
+    """Check on 10 units what `test_brute_force.py` checks on fewer."""
     splits = 0
     for seed in range(60):
         instance = random_coverage(np.random.default_rng(seed), kind=("recall", "window")[seed % 2], units=10)
@@ -56,7 +56,7 @@ def test_agrees_with_the_baseline(seed: int) -> None:
 
 
 def test_counts_beyond_64_bits() -> None:
-    # 100 units without gain and one that gains: the optima are all supersets that fit.
+    # 100 units without gain and one with: the optima are all feasible supersets.
     instance = Coverage.of([1] * 101, [{0: 1}, *[{}] * 100], [[7]], constants=(0, 7), max_length=101)
     assert solve_recall(instance, every=True).count == 2**100
 
@@ -121,7 +121,7 @@ def test_limits_keep_what_is_known(limits: Limits, deadline: Deadline | None, re
 
 
 def hard_instance() -> Coverage:
-    """Long enough that a few thousand nodes are not enough."""
+    """Return an instance that a few thousand nodes do not solve."""
     return medium_instance(5, 120)
 
 
@@ -153,7 +153,7 @@ def test_an_instance_without_units() -> None:
 
 
 def test_long_lengths_use_a_coarser_table() -> None:
-    # 12 units of about a million: one table cell stands for several lengths, and the answer stays exact.
+    # 12 units of about a million: a cell of the table holds several lengths, and the result stays exact.
     rng = random.Random(4)  # noqa: S311
     lengths = [rng.randint(900_000, 1_100_000) for _ in range(12)]
     rows = [{rng.randrange(10): 1, 10 + rng.randrange(10): 1} for _ in lengths]

@@ -1,4 +1,4 @@
-"""What the engine asks of trees of units, by hand."""
+"""Test the order of trees of units in the engine, by hand."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from optsum.coverage.instance import Coverage, Joint
 
 
 def test_ancestors_and_descendants() -> None:
-    """0 with 1 (with 2) and 3; 4 with 5 and 6. Only 0 and 2 gain."""
+    """Test the trees 0 with 1 (with 2) and 3, and 4 with 5 and 6, where only 0 and 2 gain."""
     instance = Coverage.of(
         [1] * 7, [{0: 1}, {}, {1: 1}, *[{}] * 4], [[2], [1]], constants=(0, 3), parents=[-1, 0, 1, 0, -1, 4, 4],
         max_length=7,
@@ -21,8 +21,8 @@ def test_ancestors_and_descendants() -> None:
     assert lean(core).ids.tolist() == [0, 1, 2], "1 carries 2"
 
 
-def test_units_that_joint_occurrences_ask_for_matter() -> None:
-    """1 and 2 make an occurrence together that 4 vetoes; 3 stands above 4; 5 does nothing."""
+def test_units_of_joints_are_kept() -> None:
+    """Test a joint of 1 and 2 that 4 vetoes, where 3 is the parent of 4, and 5 does nothing."""
     instance = Coverage.of(
         [1] * 6, [{1: 1}, *[{}] * 5], [[3], [1]], constants=(0, 4), parents=[-1, -1, -1, -1, 3, -1],
         joints=(Joint(0, (1, 2), (4,)),), max_length=6,

@@ -1,4 +1,4 @@
-"""What numpy evaluates at once while nothing is compiled: the same integers as the kernel's."""
+"""Compare selections evaluated at once by numpy, before kernels are compiled, with the kernel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is near the best by a visit of all selections: where it is cut short, and of problems that only evaluate."""
+"""Test near-optimal selections by exhaustive search: limits, memory, problems that only evaluate."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_limit_leaves_the_best_so_far_and_what_is_known_to_be_near() -> None:
             assert set(found) < by_hand(20, least)
 
 
-def test_who_says_stop_is_heard() -> None:
+def test_a_callback_ends_the_enumeration() -> None:
     found = Exhaustive().near(problem(max_length=20), Nearness.given(best=2), Limits(), lambda: True)
     assert not found.complete
 
@@ -61,7 +61,7 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (found.complete, found.termination) == (False, "memory_limit")
 
 
-def test_what_falls_out_is_sifted_on_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_worse_selections_are_dropped_on_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(strategy, "_FEWEST", 3)
     found = Exhaustive().near(problem(max_length=20), Nearness.given(best=1), Limits())
     best = max(problem(max_length=20).evaluate(units).key for units in by_hand(20, -9))
@@ -69,6 +69,6 @@ def test_what_falls_out_is_sifted_on_the_way(monkeypatch: pytest.MonkeyPatch) ->
     assert found.value == Fraction(best)
 
 
-def test_nothing_fits() -> None:
+def test_an_infeasible_problem_has_no_selections() -> None:
     found = Exhaustive().near(problem(min_length=30, max_length=40), Nearness.given(best=1), Limits())
     assert list(found) == []

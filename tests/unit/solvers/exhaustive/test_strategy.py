@@ -1,3 +1,5 @@
+"""Test the strategy `exhaustive`: ties, counts, windows, limits."""
+
 from __future__ import annotations
 
 from fractions import Fraction
@@ -25,7 +27,7 @@ def test_a_metric_of_one_s_own() -> None:
 
 
 def test_all_ties_are_counted() -> None:
-    """Any 4 of 12 equal sentences: C(12, 4) optima among C(12, 1) + ... + C(12, 4) selections."""
+    """Check any 4 of 12 equal sentences: C(12, 4) optima among C(12, 1) + ... + C(12, 4) selections."""
     alike = Coverage.of([2] * 12, [{0: 1}] * 12, [[1] * 12], constants=(0, 12), max_length=9)
     result = search(CoverageProblem.of(alike), "exhaustive")
     assert result.statistics["best_selections"] == comb(12, 4)
@@ -37,7 +39,7 @@ def test_the_empty_selection_counts_as_an_incumbent_but_not_as_an_optimum() -> N
     nothing = search(CoverageProblem.of(Coverage.of([1, 2], [{}, {}], [], max_length=2)), "exhaustive")
     assert (nothing.selection, nothing.objective) == ((), 0.0)
     assert nothing.statistics == {**nothing.statistics, "best_selections": 2, "feasible": 2}
-    # Nothing to cover: the empty selection is the one optimum, so no other is.
+    # Nothing to cover: the empty selection is the only optimum.
     free = search(CoverageProblem.of(Coverage.of([1, 2], [{}, {}], [], goal=Sense.MINIMIZE)), "exhaustive")
     assert (free.selection, free.objective) == ((), 0.0)
     assert free.statistics == {**free.statistics, "best_selections": 0, "feasible": 3}
@@ -46,7 +48,7 @@ def test_the_empty_selection_counts_as_an_incumbent_but_not_as_an_optimum() -> N
 
 
 def test_ties_by_fractions_are_exact() -> None:
-    """3/9 and 1/3 are equal, 333333333/999999999 too, and 333333334/10^9 is not."""
+    """Check that 3/9 and 1/3 are equal, 333333333/999999999 too, and 333333334/10^9 is not."""
     instance = Coverage.of(
         [1] * 4,
         [{0: 1}, {1: 1}, {2: 1}, {3: 1}],
@@ -61,7 +63,7 @@ def test_ties_by_fractions_are_exact() -> None:
 
 
 def test_forty_choose_a_few_takes_no_time() -> None:
-    """A tight limit prunes: 40 units of 10 words within 45 words are C(40, <= 4) selections, not 2^40."""
+    """Check that 40 units of 10 words within 45 words are C(40, <= 4) selections, not 2^40."""
     rng = np.random.default_rng(0)
     rows = [{int(f): 1 for f in rng.integers(0, 50, 6)} for _ in range(40)]
     instance = Coverage.of([10] * 40, rows, [[1]] * 50, constants=(0, 50), max_length=45)
@@ -72,7 +74,7 @@ def test_forty_choose_a_few_takes_no_time() -> None:
 
 
 def test_forty_within_a_window_are_those_of_the_window() -> None:
-    """No branch is entered that ends below the minimum, so that as many are visited as are within."""
+    """Check that no branch that must end below the minimum is entered, so that only feasible selections are visited."""
     rng = np.random.default_rng(1)
     rows = [{int(f): 1 for f in rng.integers(0, 50, 6)} for _ in range(40)]
     lengths = rng.integers(8, 20, 40).tolist()

@@ -1,4 +1,4 @@
-"""The quick walk against the general one, estimates, limits, lists of ties."""
+"""Compare the quick walk over all selections with the general one; test estimates, limits and lists of ties."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ ROWS = 300
 
 
 def walked(walker: Walker, stride: int) -> tuple[int, int, list[tuple[int, ...]]]:
-    """Walk to the end; return how many are feasible, how many tie, and those that are listed."""
+    """Walk to the end; return the numbers of feasible selections and of ties, and the listed ones."""
     while not walker.done:
         walker.advance(stride)
     return walker.feasible, walker.ties, sorted(map(tuple, walker.listed()))
 
 
 def both(coverage: Coverage, stride: int = 1 << 22) -> Pairs:
-    """Walk in the quick and the general way, which must agree; return the quick one."""
+    """Walk in the quick and the general way, compare them, and return the quick walker."""
     problem = CoverageProblem.of(coverage)
     quick = walker_of(problem, coverage, problem.evaluate, ROWS)
     arrays = arrays_of(coverage)
     slow = Flips(coverage, arrays, ROWS) if arrays else OneByOne(problem, coverage, problem.evaluate, ROWS)
     assert isinstance(quick, Pairs)
     found, expected = walked(quick, stride), walked(slow, 1 << 18)
-    if expected[1] > ROWS:  # which of them are listed is the walk's own
+    if expected[1] > ROWS:  # which ties are listed is up to each walk
         assert found[:2] == expected[:2]
         assert len(set(found[2])) == ROWS
     else:
@@ -94,14 +94,14 @@ def test_copies_in_hundreds_and_weights_of_many_digits() -> None:
 
 
 def test_gains_of_too_many_digits_are_left_to_the_general_walk() -> None:
-    coverage = extract(0, 12, gain=weighty, max_length=40)  # and few of them are a power of two
+    coverage = extract(0, 12, gain=weighty, max_length=40)  # few of its numbers are powers of two
     problem = CoverageProblem.of(coverage)
     assert isinstance(walker_of(problem, coverage, problem.evaluate, 0), Flips)
     assert search(problem, "exhaustive").key == brute_force(problem).best
 
 
 def test_sums_and_products_whose_comparison_needs_more_than_64_bits() -> None:
-    """Candidates are picked in floating point, exact fractions decide; ties beyond the buffer are counted too."""
+    """Check that exact fractions decide between candidates picked in floating point, and that ties are counted."""
     inexact = 0
     for seed in range(40):
         rng = np.random.default_rng(seed)
@@ -125,7 +125,7 @@ def test_sums_and_products_whose_comparison_needs_more_than_64_bits() -> None:
 
 
 def test_many_ties_that_only_fractions_can_tell_are_all_counted_and_listed() -> None:
-    """C(16, 5) = 4368 equal means of ratios over large numbers, more than the buffer holds."""
+    """Test C(16, 5) = 4368 equal means of ratios of large numbers, more than the buffer holds."""
     coverage = Coverage.of(
         [2] * 16, [{0: 1, 1: 1}] * 16, [[1] * 16, [1] * 16], slots=[0, 2],
         constants=[0, 2**33 + 1, 0, 2**33 + 3], weights=(1, 1), combination=Combination.SUM, max_length=11,
@@ -145,7 +145,7 @@ def test_a_long_list_of_ties_takes_a_second_walk() -> None:
     assert (optima.count, optima.complete) == (comb(15, 5) + comb(14, 3), True)
 
 
-def test_a_list_of_ties_beyond_memory_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_list_of_ties_beyond_memory_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(strategy, "_LARGEST_LIST", 17 * 30)
     alike = Coverage.of([2] * 16, [{0: 1}] * 16, [[1] * 16], constants=(0, 16), max_length=11)
     optima = Exhaustive().enumerate(CoverageProblem.of(alike), Limits())
@@ -154,7 +154,7 @@ def test_a_list_of_ties_beyond_memory_says_so(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_more_units_than_bits() -> None:
-    """150 units, some of length 0, of which two fit; the number is that of dynamic programming."""
+    """Test 150 units, of which two fit and some have length 0; the count is that of dynamic programming."""
     rng = np.random.default_rng(5)
     lengths = [0, 0, *rng.integers(4, 9, 148).tolist()]
     rows = [{int(f): 1 for f in rng.permutation(70)[:5]} for _ in lengths]
@@ -169,10 +169,10 @@ def test_an_evaluation_limit_is_kept(limit: int) -> None:
     coverage = extract(1, 17, gain=clipped, min_length=30, max_length=40)
     result = search(CoverageProblem.of(coverage), "exhaustive", Limits(evaluations=limit))
     assert (result.termination, result.status is Status.OPTIMAL) == (Termination.EVALUATION_LIMIT, False)
-    assert result.evaluations <= limit + 1  # the best one found is evaluated once more
+    assert result.evaluations <= limit + 1  # the best selection is evaluated once more
 
 
-def test_what_takes_for_ever_is_said_and_stopped(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_endless_walk_is_announced_and_stopped(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO", "optsum")
     coverage = Coverage.of([10] * 400, [{u % 50: 1} for u in range(400)], [[1]] * 50, constants=(0, 50), max_length=900)
     result = search(CoverageProblem.of(coverage), "exhaustive", Limits(time_s=0.6))
@@ -186,7 +186,7 @@ def test_what_takes_for_ever_is_said_and_stopped(caplog: pytest.LogCaptureFixtur
     assert caplog.messages == []
 
 
-def test_sentences_on_how_long_it_takes() -> None:
+def test_messages_on_the_expected_time() -> None:
     asked = ((1e10, None), (1e13, None), (1e10, 9.0), (float("inf"), None), (1e8, None))
     found = [strategy.TimeEstimate(selections, 1e8).update(10**8, 1.0, limit) for selections, limit in asked]
     said = [sentence for sentence in found if sentence is not None]
@@ -210,11 +210,11 @@ def test_a_metric_of_one_s_own_is_asked_only_about_what_is_within_the_limits() -
     assert result.statistics["feasible"] == comb(40, 2)
     assert len(asked) <= comb(40, 2) + 5
     nothing = Watched(lengths=(10,) * 40, min_length=101, max_length=105, words=[["a"]] * 40)
-    assert search(nothing, "exhaustive").status is Status.INFEASIBLE  # and does not take 2^40 steps
+    assert search(nothing, "exhaustive").status is Status.INFEASIBLE  # without 2^40 steps
 
 
 def test_numbers_beyond_64_bits_are_walked_within_the_limits_only() -> None:
-    """A 60-unit instance that no kernel serves: pairs, not 2^60 sets; parents before children."""
+    """Test 60 units that no kernel serves: pairs instead of 2^60 sets, and parents before children."""
     coverage = Coverage.of(
         [10] * 60, [{0: 1, 1: 1}] * 60, [[2**61], [2**61]], constants=(0, 2**62), max_length=20, min_length=20,
         parents=[-1, 0, *[-1] * 58],
@@ -252,7 +252,7 @@ def test_reachable_and_estimates_against_all_sets() -> None:
 
 @pytest.mark.parametrize("metric", ["rouge-1", "rouge-2"])
 def test_windows_of_real_documents(metric: str, shared_data: Path) -> None:
-    """100 +- 5 words: as many as dynamic programming counts, and the optimum of branch and bound."""
+    """Check 100 +- 5 words: the count of dynamic programming, and the optimum of branch and bound."""
     options: dict[str, Any] = {"metric": metric, "min_length": 95, "max_length": 105}
     done = 0
     for name in ("realsumm", "gum"):
@@ -269,18 +269,18 @@ def test_windows_of_real_documents(metric: str, shared_data: Path) -> None:
     assert done == 38
 
 
-def test_every_walker_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_walker_is_tested(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {Pairs, Flips, OneByOne} == {
         each for each in vars(strategy).values() if isinstance(each, type) and issubclass(each, Walker)
     } - {Walker}
 
 
 @pytest.mark.parametrize("stride", [1, 100, 1 << 20])
-def test_how_often_limits_are_looked_at_counts_for_nothing(stride: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_size_of_slices_does_not_change_the_result(stride: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(4)
     for walker in (Pairs, Flips):
         monkeypatch.setattr(walker, "stride", stride)
-    monkeypatch.setattr("optsum.system.clock._SLICE_S", 0.0)  # every slice is half as long as the one before
+    monkeypatch.setattr("optsum.system.clock._SLICE_S", 0.0)  # halves the size of each slice
     for kind in ("recall", "joined"):
         problem = CoverageProblem.of(random_coverage(rng, kind=kind))
         result = search(problem, "exhaustive")

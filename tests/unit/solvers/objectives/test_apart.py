@@ -1,4 +1,4 @@
-"""Instances that fall into parts: their optima are those of brute force, however small the parts are."""
+"""Compare instances that fall into independent parts with brute force, however small the parts are."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from optsum.system.clock import Deadline, Limits
 
 
 def instance(rng: Random, parts: int, units: int) -> optsum.Coverage:
-    """Return an instance of so many parts at least, whose units are shuffled."""
+    """Return a shuffled instance of at least `parts` independent parts."""
     size = parts * units
     order = rng.sample(range(size), size)
     held: list[dict[int, int]] = [{} for _ in range(size)]
@@ -62,7 +62,7 @@ def test_optima_are_those_of_brute_force(seed: int, size: tuple[int, int], least
 
 
 def test_optima_of_parts_are_counted_as_products() -> None:
-    """Ten paths of eight vertices have 5 independent sets of four vertices each."""
+    """Check ten paths of eight vertices, each with 5 independent sets of four vertices."""
     rows = tuple(
         optsum.Row((8 * path + place, 8 * path + place + 1), (1, 1), high=1) for path in range(10) for place in range(7)
     )
@@ -75,7 +75,7 @@ def test_optima_of_parts_are_counted_as_products() -> None:
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.05])
-def test_a_limit_claims_nothing(seconds: float) -> None:
+def test_a_search_at_a_limit_claims_nothing_false(seconds: float) -> None:
     rng = Random(1)  # noqa: S311 - nothing secret
     edges = [
         (16 * part + i, 16 * part + j) for part in range(9) for i, j in rng.sample(list(combinations(range(16), 2)), 30)

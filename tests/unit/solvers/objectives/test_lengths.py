@@ -1,4 +1,4 @@
-"""Optima at one maximum length after another, against trying every selection at each."""
+"""Compare the optima at increasing maximum lengths with brute force at each."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from optsum.testing import brute_force, random_coverage, random_topic
 
 
 def ruled(problem: CoverageProblem, rng: np.random.Generator) -> CoverageProblem:
-    """Return a problem with a side constraint."""
+    """Return the problem with a side constraint."""
     units = rng.permutation(problem.size)[:3].tolist()
     row = Row(tuple(sorted(units)), (1,) * len(units), int(rng.integers(0, 2)), int(rng.integers(1, 3)))
     return CoverageProblem.of(problem.coverage.with_rows((row,)))
@@ -27,7 +27,7 @@ def ruled(problem: CoverageProblem, rng: np.random.Generator) -> CoverageProblem
 @pytest.mark.parametrize("rows", [False, True])
 def test_every_length_has_the_value_that_trying_finds(rows: bool) -> None:
     searched = proven = 0
-    for seed in range(60):  # 540 others were run once
+    for seed in range(60):  # 540 other seeds passed once
         rng = np.random.default_rng(seed)
         problem = CoverageProblem.of(random_coverage(rng, kind="recall", units=8))
         problem = ruled(problem, rng) if rows else problem
@@ -55,7 +55,7 @@ def test_every_length_has_the_value_that_trying_finds(rows: bool) -> None:
     assert searched > 20
 
 
-def test_a_limit_stops_it() -> None:
+def test_a_limit_stops_the_search() -> None:
     units = [{unit % 3: 1, 3: 1} for unit in range(5)]
     problem = CoverageProblem.of(Coverage.of([2] * 5, units, [[1]] * 4, constants=(0, 4), max_length=4))
     together = BranchAndBound().by_length(problem, [4], Limits(), Deadline(0.0))
@@ -64,7 +64,7 @@ def test_a_limit_stops_it() -> None:
         together.at(4)
 
 
-def test_what_several_lengths_claim_is_scored_afresh(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_values_claimed_for_several_lengths_are_evaluated_again(monkeypatch: pytest.MonkeyPatch) -> None:
     class Lying:
         searched = 1
 

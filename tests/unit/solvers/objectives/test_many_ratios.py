@@ -1,4 +1,4 @@
-"""Means of many ratios: those of the same denominator are one, and any number of them ends at a limit."""
+"""Test means of many ratios: equal denominators are merged, and any number of ratios ends at a limit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from optsum.coverage.instance import Combination, key_of, score
 
 
 def of_ratios(seed: int, ratios: int, units: int = 8, *, alike: bool) -> Coverage:
-    """Return a mean of ratios, whose denominators differ by constants alone if they are alike."""
+    """Return a mean of ratios; if `alike`, their denominators differ by constants only."""
     rng = np.random.default_rng(seed)
     added = rng.integers(1, 6, units)
     bottoms = [added if alike else rng.integers(1, 6, units) for _ in range(ratios)]
@@ -69,7 +69,7 @@ def test_every_search_has_the_value_of_a_visit(strategy: str, alike: bool) -> No
 def test_thousands_of_ratios_end(strategy: str, limits: Limits, alike: bool) -> None:
     problem = CoverageProblem.of(of_ratios(0, 2_000, 40, alike=alike))
     if strategy in {"greedy", "vns"} and limits.nodes is not None:
-        return  # they have none
+        return  # these have no nodes
     found = search(problem, strategy, limits)
     assert found.status.value in {"feasible", "optimal", "no_solution"}
     assert found.key is None or found.bound_key is None or found.bound_key >= found.key

@@ -1,4 +1,4 @@
-"""Minimum lengths as rows, against brute force."""
+"""Compare searches with minimum lengths as rows with brute force."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from optsum.testing import random_coverage, selections
 def windowed(kind: str, seed: int, units: int = 6) -> Coverage:
     rng = np.random.default_rng(seed)
     instance = random_coverage(rng, kind=kind, units=units)
-    if instance.goal is Sense.MINIMIZE:  # has no limits
+    if instance.goal is Sense.MINIMIZE:  # covers have no limits
         return instance
     most = min(instance.max_length, int(instance.lengths.sum()) + 1)
     return replace(instance, min_length=int(rng.integers(min(1, most), most + 1)))
 
 
 @pytest.mark.parametrize("kind", ["window", "f1", "sum", "compressive"])
-def test_what_is_near_keeps_the_minimum(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_near_optimal_selections_keep_the_minimum(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(core, "_CELLS", 0)
     sought = 0
     for seed in range(25):
@@ -45,7 +45,7 @@ def test_what_is_near_keeps_the_minimum(kind: str, monkeypatch: pytest.MonkeyPat
     assert sought > 10
 
 
-def test_only_where_tables_would_be_too_large() -> None:
+def test_rows_replace_a_minimum_only_if_tables_are_too_large() -> None:
     fine = Coverage.of(
         [10**5, 10**5 + 1, 30], [{0: 1}, {1: 1}, {2: 1}], [[1]] * 3, min_length=10**5, max_length=3 * 10**5
     )
@@ -62,7 +62,7 @@ def test_only_where_tables_would_be_too_large() -> None:
 
 
 def test_a_window_that_was_refused_is_proven_and_enumerated() -> None:
-    """More units times lengths than a table has: 1,200 sentences, 20,000 characters."""
+    """Test 1,200 sentences and 20,000 characters: more cells than a table may have."""
     rng = np.random.default_rng(4)
     lengths = rng.integers(20, 120, 1200).tolist()
     occurrences = [{int(f): 1 for f in rng.integers(0, 60, 3)} for _ in lengths]

@@ -1,4 +1,4 @@
-"""Near-optimal families against every selection, on instances of every kind."""
+"""Compare near-optimal selections with brute force on instances of every kind."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def every_feasible(problem: CoverageProblem) -> dict[tuple[int, ...], Fraction]:
 
 
 def wanted(values: dict[tuple[int, ...], Fraction], nearness: Nearness, instance: Coverage) -> set[tuple[int, ...]]:
-    """Return the family by its definition."""
+    """Return the near-optimal selections by definition."""
     sign = 1 if instance.goal is Sense.MAXIMIZE else -1
     best = max(values.values(), key=lambda key: sign * key)
     if nearness.values is not None:

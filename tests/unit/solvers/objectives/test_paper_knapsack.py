@@ -1,4 +1,4 @@
-"""The paper's branch and bound: bound, greedy start, the set of oracles."""
+"""Test the paper's branch and bound: its bound, its greedy start, its set of optima."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_at_a_limit_its_bound_holds() -> None:
 
 
 def test_the_bound_packs_by_density_and_takes_a_part_of_the_last() -> None:
-    # Gains 6, 5, 4 for 3, 4, 5 words; ten words of room: 6 + 5 + 4 * 3 // 5, and one set cannot prove less.
+    # Gains 6, 5, 4 for 3, 4, 5 words and a limit of ten: 6 + 5 + 4 * 3 // 5, which one node cannot improve.
     instance = Coverage.of([3, 4, 5], [{0: 1}, {1: 1}, {2: 1}], [[6], [5], [4]], constants=(0, 15), max_length=10)
     assert solve_knapsack(instance, Limits(nodes=1), every=False).bound == Fraction(6 + 5 + 2, 15)
 

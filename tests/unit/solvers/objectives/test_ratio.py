@@ -1,4 +1,4 @@
-"""One ratio by branch and bound: at its limits, from the command line, on real documents."""
+"""Test branch and bound for one ratio: limits, the command line, real documents."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from optsum.testing import brute_force, random_coverage
 
 
 def test_a_ratio_over_nothing_is_no_reason_to_choose_nothing() -> None:
-    # Precision: the empty selection has no n-gram at all, and neither has the second unit.
+    # Precision: the empty selection and the second unit have no n-grams.
     instance = Coverage.of([1, 1, 1], [{0: 1}, {}, {0: 1}], [[1, 1]], constants=(0, 0), mass=[[0, 0, 0], [2, 0, 3]])
     found = solve_ratio(instance, every=True)
     assert (found.value, sorted(found)) == (Fraction(1, 2), [(0,), (0, 1)])
@@ -30,7 +30,7 @@ def test_a_ratio_over_nothing_is_no_reason_to_choose_nothing() -> None:
     assert sorted(solve_ratio(worthless, every=True)) == [(), (0,), (0, 1), (1,)]
 
 
-def test_guards_tell_positive_totals() -> None:
+def test_guards_decide_which_totals_are_positive() -> None:
     for seed in range(80):
         instance = random_coverage(np.random.default_rng(seed), kind="sum", units=5)
         totals = range(len(instance.constants))

@@ -1,4 +1,4 @@
-"""Sums and products of ratios by branch and bound: programs, cells, prices and limits."""
+"""Test branch and bound for sums and products of ratios: programs, denominator boxes, prices, limits."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def instance_of(seed: int, given: Mapping[str, Any], sentences: int = 7) -> Cove
 
 @pytest.mark.parametrize("boundaries", ["sentence", "joined"])
 @pytest.mark.parametrize("strategy", ["branch-and-bound", "milp"])
-def test_what_is_no_better_than_a_cutoff_is_left_out(strategy: str, boundaries: str) -> None:
+def test_selections_no_better_than_a_cutoff_are_left_out(strategy: str, boundaries: str) -> None:
     for seed in range(8):
         problem = CoverageProblem.of(instance_of(seed, BOTH | {"boundaries": boundaries}))
         truth = brute_force(problem).best
@@ -91,7 +91,7 @@ def test_recall_and_precision_of_similarity_by_windows() -> None:
 
 
 def test_products_by_programs_alone() -> None:
-    # Ngram(1, 2) of Lin & Hovy 2003: constant denominators, one tangent.
+    # Ngram(1, 2) of Lin & Hovy 2003: constant denominators, one tangent
     for seed in range(30):
         instance = instance_of(seed, {"metric": "rouge-1+rouge-2", "measure": "f1"})
         product = replace(
@@ -104,7 +104,7 @@ def test_products_by_programs_alone() -> None:
         check_search(solve_sum, product, few=0)
 
 
-def test_whatever_fulfils_a_wish_is_in_a_program() -> None:
+def test_every_selection_that_meets_a_condition_is_in_a_program() -> None:
     covered = 0
     for seed in range(60):
         instance = instance_of(seed, {"metric": "rouge-1+rouge-2", "measure": "f1"}, sentences=6)
@@ -126,13 +126,13 @@ def test_whatever_fulfils_a_wish_is_in_a_program() -> None:
 
 
 def tenth(instance: Coverage) -> Weighted:
-    """Return the wish that the ratios come to a tenth together."""
+    """Return the condition that the ratios sum to a tenth."""
     many = instance.ratios
     return Weighted(tuple(range(many)), (Fraction(1),) * many, Fraction(1, 10), (2.0,) * many)
 
 
 def dozen(box: DenominatorBox) -> list[DenominatorBox]:
-    """Return a box split until there are about twelve."""
+    """Return the parts of a box, split until there are about twelve."""
     boxes = [box]
     while len(boxes) < 12 and (halves := boxes[0].halves()):
         boxes = [*boxes[1:], *halves]
@@ -140,7 +140,7 @@ def dozen(box: DenominatorBox) -> list[DenominatorBox]:
 
 
 def test_cells_and_their_windows_lose_no_selection() -> None:
-    # Three metrics over two references: three coordinates, of which two are quotients by the first.
+    # Three metrics over two references give three coordinates, two of them quotients by the first.
     covered = 0
     for seed in range(12):
         given = {"metric": "rouge-1+rouge-2+rouge-3", "measure": "f1", "references": "mean"}
@@ -187,7 +187,7 @@ def test_prices_take_nothing_from_what_is_in_the_cell() -> None:
     inside, outside = 0, 0
     metrics = ["rouge-1+rouge-2", "rouge-1+rouge-2+rouge-3"]
     for seed in range(24):
-        references = "mean" if seed % 3 else "pooled"  # pooled, there are two ratios and their quotient
+        references = "mean" if seed % 3 else "pooled"  # pooled references give two ratios and their quotient
         given = {"metric": metrics[seed % 2], "measure": "f1", "references": references}
         instance = instance_of(seed, given, sentences=6)
         ratios, wish = tuple(range(instance.ratios)), tenth(instance)
@@ -210,7 +210,7 @@ def test_prices_take_nothing_from_what_is_in_the_cell() -> None:
 
 
 @pytest.mark.parametrize("metric", ["rouge-1", "rouge-1+rouge-2"])
-def test_what_is_not_listed_at_once_is_priced_and_split(monkeypatch: pytest.MonkeyPatch, metric: str) -> None:
+def test_boxes_that_are_not_listed_at_once_are_priced_and_split(monkeypatch: pytest.MonkeyPatch, metric: str) -> None:
     whole, cut = Driver.hold, 0
 
     def short(self: Driver, nodes: int | None, search: Any) -> Any:
@@ -231,7 +231,7 @@ def test_what_is_not_listed_at_once_is_priced_and_split(monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("price", [1e3, 1e6, 1e9, 1e12, 1e300, np.inf, np.nan])
 def test_prices_stay_within_64_bits(monkeypatch: pytest.MonkeyPatch, price: float) -> None:
-    # A linear program may say anything, and the base of a program with its prices is beyond the masses.
+    # A linear program may return any price; the base of a program with such prices exceeds the masses.
     def any_price(model: LinearModel, deadline: Deadline) -> Relaxation:
         del deadline
         return Relaxation(np.full(model.rows, price), np.zeros(model.columns))

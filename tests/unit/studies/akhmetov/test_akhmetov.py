@@ -1,4 +1,4 @@
-"""The study of Akhmetov et al. 2022: tables that follow from single runs, and by hand."""
+"""Compare the study of Akhmetov et al. 2022 with single runs, and its tables with values by hand."""
 
 from __future__ import annotations
 
@@ -59,11 +59,11 @@ def found(study: AkhmetovStudy) -> dict[tuple[str, str, str], dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def everything() -> AkhmetovStudy:
-    """All searches and baselines, on topics of any size."""
+    """Return the study with all searches and baselines, on topics of different sizes."""
     return study_akhmetov([BIGRAMS, FEW, *topics()], seed=3, baselines=",".join(BASELINES))
 
 
-def test_it_agrees_with_single_runs(everything: AkhmetovStudy) -> None:
+def test_the_study_agrees_with_single_runs(everything: AkhmetovStudy) -> None:
     study, rows = everything, found(everything)
     assert {method for _, method, _ in rows} == {*METHODS.values(), OPTIMUM}
     for strategy, method in (("vns-paper", "VNS"), ("branch-and-bound", OPTIMUM)):
@@ -86,7 +86,7 @@ def test_it_agrees_with_single_runs(everything: AkhmetovStudy) -> None:
     assert upper_bounds(study).rows[1][1] == f"{fmean(values):.4f}"
 
 
-def test_z_is_the_papers_or_another() -> None:
+def test_z_is_that_of_the_paper_or_given() -> None:
     half = {"id": "half", "documents": [["a b", "c d", "e f g"]], "references": [["a c e h"]]}
     study = study_akhmetov([BIGRAMS, FEW, half], exact="none", interval="z", z=1.956)
     values = [row["f1"] for row in study.of("found") if (row["method"], row["metric"]) == ("VNS", "rouge-1")]
@@ -105,7 +105,7 @@ def test_each_metric_has_an_optimum_of_its_own(counts: str, best: float) -> None
     assert rows["bigrams", OPTIMUM, "rouge-1"]["selection"] == [0]
 
 
-def test_what_is_not_proven_is_the_best_that_any_method_found() -> None:
+def test_an_unproven_optimum_is_the_best_result_of_any_method() -> None:
     def result(strategy: str, objective: float) -> Result:
         return Result(
             strategy=strategy, status=Status.FEASIBLE, termination=Termination.TIME_LIMIT, objective=objective,
@@ -140,7 +140,7 @@ def test_sizes_of_texts_and_of_the_search_space() -> None:
 
 
 def test_features_of_texts_and_the_best_number_of_sentences() -> None:
-    """An optimum of as many sentences as the reference has words: the text grows with it."""
+    """Check optima with as many sentences as the reference has words, so that the text grows with it."""
     given = [
         {"id": str(size), "documents": [[*words, "zz"]], "references": [[" ".join(words)]]}
         for size in (2, 3, 5)
@@ -157,7 +157,7 @@ def test_features_of_texts_and_the_best_number_of_sentences() -> None:
     assert line[headings.index("abstract r")] == "-", "all abstracts have one sentence"
 
 
-def test_with_several_seeds_it_is_the_mean_of_single_runs() -> None:
+def test_several_seeds_give_the_mean_of_single_runs() -> None:
     given = topics()[:2]
     several = study_akhmetov(given, seeds="3,5", exact="milp", exact_time_limit=60, time_limit=7.5)
     alone = [study_akhmetov(given, seed=seed, exact="none") for seed in (3, 5)]
@@ -167,7 +167,7 @@ def test_with_several_seeds_it_is_the_mean_of_single_runs() -> None:
     rows = [row for row in several.of("found") if row["method"] != OPTIMUM]
     assert {(row["id"], row["method"], row["metric"], row["seed"]): row["f1"] for row in rows} == singles
     assert len(rows) == 2 * 2 * 2 * len(METHODS)
-    assert len(several.of("found")) - len(rows) == 4  # what proves is run once
+    assert len(several.of("found")) - len(rows) == 4  # exact strategies run once
     table = upper_bounds(several)
     headings = [column.heading for column in table.columns]
     line = next(row for row in table.rows if row[0] == "Genetic")
@@ -193,13 +193,13 @@ def test_systems_stand_beside_the_upper_bound() -> None:
     system = [{"topic_id": "bigrams", "system": "mine", "summary": ["a b x", "c d"]}]
     table = systems(study_akhmetov([BIGRAMS], system))
     shown = {line[0]: line[1:4] for line in table.rows}
-    # Unigrams: 4 of 4 and of 5; bigrams: a b and c d of 3, and of 4 across the end.
+    # unigrams: 4 of 4 and of 5; bigrams: a b and c d, of 3, and of 4 across the sentence end
     assert shown["mine"] == [f"{8 / 9:.4f}", f"{2 * 2 / (3 + 4):.4f}", "-"]
     assert shown["Optimum upper bound"] == ["1.0000", "0.0000", "0.6000"]  # "d c b a" has no bigram of the reference
     assert "Genetic_Greedy upper bound" in shown
 
 
-def test_filters_and_what_it_cannot_use() -> None:
+def test_filters_and_unusable_topics_are_reported() -> None:
     long = {"id": "long", "documents": [["a b"]], "references": [["a"] * 12]}
     fit = {"id": "fit", "documents": [["a b c d"] * 100], "references": [["a b"] * 12]}
     few = {"id": "few", "documents": [["a b c d"] * 100], "references": [["a b"] * 3]}
@@ -216,12 +216,12 @@ def test_filters_and_what_it_cannot_use() -> None:
 
 
 def score(text: Any, topic: optsum.Topic, metric: str) -> float:
-    """As the preset has it."""
+    """Return the F1 with the options of the preset."""
     return optsum.rouge(text, topic.references, metric, tokenizer="pypi-rouge").f1
 
 
 def test_rouge_2_is_that_of_the_same_summary_and_by_itself(everything: AkhmetovStudy) -> None:
-    """One number of sentences a method: that of the summary that ROUGE-1 was searched for."""
+    """Check that a row's ROUGE-2 is that of the summary found for ROUGE-1."""
     study, rows = everything, found(everything)
     for read in map(as_topic, [BIGRAMS, FEW, *topics()]):
         name = read.id
@@ -239,7 +239,7 @@ def test_rouge_2_is_that_of_the_same_summary_and_by_itself(everything: AkhmetovS
     assert line[4] == f"{fmean(row['sentences'] for row in of_one):.1f}"
 
 
-def test_the_papers_own_stops() -> None:
+def test_the_papers_own_stopping_rules() -> None:
     study = study_akhmetov([BIGRAMS], as_published=True)
     limits = {options.strategy: options.time_limit for options in study.searches()}
     assert {limits[strategy] for strategy in METHODS} == {None}
@@ -259,12 +259,12 @@ def test_baselines_fill_table_3_without_files(name: str, everything: AkhmetovStu
     assert name in [row[0] for row in systems(everything).rows]
 
 
-def test_marginal_relevance_leaves_out_what_is_said_already() -> None:
+def test_marginal_relevance_leaves_out_repeated_content() -> None:
     text = ["storms hit harbours", "storms hit harbours", "ferries stayed inside", "storms hit ferries"]
     topic = as_topic({"id": "t", "documents": [text], "references": [["x"]]})
     assert marginal_relevance(topic, 2) in ([0, 2], [0, 3], [2, 3])
 
 
-def test_baselines_that_do_not_exist() -> None:
+def test_unknown_baselines_are_refused() -> None:
     with pytest.raises(optsum.OptsumError, match="did you mean lexrank"):
         optsum.study("akhmetov", [], baselines="lexrang")

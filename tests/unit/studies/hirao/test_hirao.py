@@ -1,4 +1,4 @@
-"""The study of Hirao et al. 2017: tables that follow from results by hand, and from plain enumeration."""
+"""Compare the tables of the study of Hirao et al. 2017 with values by hand and with plain enumeration."""
 
 from __future__ import annotations
 
@@ -74,11 +74,11 @@ def test_greedy_of_several_seeds_is_the_mean_of_single_runs() -> None:
     assert {options.time_limit for options in several.searches() if options.strategy == "random"} == {5.0}
 
 
-def test_by_hand() -> None:
-    """Of 4 words at most: all references hold 5 words, and "beta gamma"+"delta" has 4 of them, twice "gamma"."""
+def test_oracles_and_greedy_by_hand() -> None:
+    """Check extracts of 3 words: the references have 5 words, of which "beta gamma" + "delta" hits 4, "gamma" twice."""
     study = study_hirao([TIES], max_length=3)
     (multi,) = study.of_problems("rouge-1", "multi")
-    # alpha gamma delta and beta gamma delta: 1 + 2 + 1 of 5.
+    # alpha gamma delta and beta gamma delta: 1 + 2 + 1 of 5
     assert (multi["oracle"], multi["count"], multi["greedy"]) == (0.8, 2, 0.8)
     assert multi["jaccard_among_oracles"] == pytest.approx(1 / 3)
     assert multi["jaccard"] == pytest.approx((1 + 1 / 3) / 2)
@@ -101,7 +101,7 @@ def test_a_single_reference_is_searched_once() -> None:
     assert multi == single
 
 
-def test_it_agrees_with_enumeration() -> None:
+def test_the_study_agrees_with_enumeration() -> None:
     given = news()
     study = study_hirao(given, max_length=50)
     assert not study.errors
@@ -128,7 +128,7 @@ def test_the_papers_bound_stands_beside_ours() -> None:
     assert "--bound knapsack" not in table.text()
 
 
-def test_it_names_what_it_cannot_use() -> None:
+def test_unusable_topics_are_named() -> None:
     given = [BadTopic("", "x:1", "no JSON"), {"id": "c", "cover": [[["s1"]]]}, TIES]
     study = study_hirao(given, [{"topic_id": "ties", "system": "s", "selection": [9]}], max_length=3)
     assert len(study.errors) == 3
@@ -138,13 +138,13 @@ def test_it_names_what_it_cannot_use() -> None:
     assert "3 parts of the input that could not be used" in scores(study).text()
 
 
-# --- systems and Table 6, from plain enumeration -------------------------------------------------------------------
+# --- systems and Table 6, against plain enumeration ----------------------------------------------------------------
 
 WORDS = ["ash", "birch", "cedar", "dogwood", "elm", "fir"]
 
 
 def made_up(seed: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Topics of a few sentences of six words, and four systems with selections, texts and human scores."""
+    """Return topics of a few sentences, and four systems with selections, texts and human scores."""
     rng = random.Random(seed)  # noqa: S311 - nothing secret
     topics, given = [], []
     for number in range(6):
@@ -162,7 +162,7 @@ def made_up(seed: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
 
 
 def plain_oracles(topic: dict[str, Any], references: list[str], limit: int) -> tuple[float, list[set[int]]]:
-    """All oracles of ROUGE-1 by trying every set of sentences that share a word with a reference."""
+    """Return all oracles of ROUGE-1, by brute force over sentences that share a word with a reference."""
     wanted = [Counter(reference.split()) for reference in references]
     sentences = topic["documents"][0]
     able = [unit for unit, text in enumerate(sentences) if any(set(text.split()) & set(one) for one in wanted)]
@@ -245,7 +245,7 @@ def test_systems_and_correlations_from_plain_enumeration(seed: int) -> None:
         means = np.array(values).mean(axis=0)
         assert by_name[name][1] == f"{np.corrcoef(means, human)[0, 1]:.3f}"
         assert by_name[name][4] == f"{spearmanr(means, human).statistic:.3f}"
-    # One random oracle: the mean over the draws of what each of them alone would say.
+    # One random oracle: the mean over the draws, each taken by itself.
     drawn = []
     for number in range(DRAWS):
         values = []
@@ -316,7 +316,7 @@ def test_problems_whose_optimum_is_proven_count_though_not_all_oracles_were_foun
 
 
 def test_systems_are_held_against_the_references_whose_oracle_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Beside means of some problems, those of a system over all of them would compare two sets of references."""
+    """Check this because a system's mean over all problems, beside means over some, would mix references."""
     real = hirao._problem
 
     def unproven(part: optsum.Topic, *given: Any) -> Any:
@@ -330,7 +330,7 @@ def test_systems_are_held_against_the_references_whose_oracle_is_known(monkeypat
     study = study_hirao([TIES, late], summaries, max_length=4, one="none", bound="lagrangian", extracts=0)
     shown = {row[0]: row[1:] for row in scores(study).rows}
     assert shown["Peer"][0] == "0.4000"
-    assert shown["Peer (single)"] == ["0.0000", "0.0000"]  # nothing of the other reference
+    assert shown["Peer (single)"] == ["0.0000", "0.0000"]  # it has nothing of the other reference
     table = systems(study)
     assert table is not None
     assert {row[0]: row[1] for row in table.rows} == {"Oracle (multi)": "1", "Oracle (single)": "1", "mine": "1"}
@@ -349,10 +349,10 @@ def test_rows_of_earlier_versions_have_the_mean_over_references_alone(monkeypatc
     assert scores(again).rows == scores(study).rows
     monkeypatch.setattr(hirao, "_is_proven", lambda row: row.get("reference") != 1)
     held, left = ({row[0]: row[1] for row in scores(one).rows}["Peer (single)"] for one in (study, again))
-    assert (held, left) == ("0.6667", "-")  # of the first reference; of that one alone nothing is known
+    assert (held, left) == ("0.6667", "-")  # for the first reference; its own values are unknown
 
 
-# --- what of systems counts, and the distribution of all extracts ---------------------------------------------------
+# --- texts of systems, and the distribution of all extracts --------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -427,7 +427,7 @@ def test_extracts_are_drawn_with_the_same_probability() -> None:
     assert max(drawn.values()) < 2 * min(drawn.values())
 
 
-def test_significance_of_single_references_too() -> None:
+def test_significance_is_tested_for_single_references() -> None:
     topics, given = [], []
     for seed in (7, 8):
         for rows, key, kept in zip(made_up(seed), ("id", "topic_id"), (topics, given), strict=True):
@@ -445,11 +445,11 @@ def test_significance_of_single_references_too() -> None:
         assert f"p, oracle against greedy{name}" in lines
 
 
-def test_greedy_takes_what_gains_nothing_if_it_is_wanted() -> None:
+def test_greedy_takes_units_without_gain_on_request() -> None:
     topic = {"id": "t", "documents": [["cats purr loudly", "cats purr"]], "references": [["cats purr loudly"]]}
     found = [study_hirao([topic], max_length=5, idle=idle) for idle in (False, True)]
     (strict,), (loose,) = (one.of("problem", metric="rouge-1", references="multi") for one in found)
     assert (strict["greedy_selection"], loose["greedy_selection"]) == ([0], [0, 1])
     assert strict["greedy"] == loose["greedy"]
-    assert (strict["jaccard"], loose["jaccard"]) == (0.75, 0.75)  # oracles: {0}, {0, 1}
+    assert (strict["jaccard"], loose["jaccard"]) == (0.75, 0.75)  # the oracles are {0} and {0, 1}
     assert "greedy takes units without gain" in found[1].caption()[0]

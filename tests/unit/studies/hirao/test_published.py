@@ -1,4 +1,4 @@
-"""Table 6 of Hirao et al. 2017 on real judgments: correlations that were published for them."""
+"""Check that the study reproduces correlations published for real judgments (Table 6 of Hirao et al. 2017)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from optsum.studies.hirao import HiraoStudy, correlations
 
 
 def test_published_correlations_come_out_of_table_6(shared_data: Path) -> None:
-    """24 systems on 50 topics of REALSumm, from the scores stored with the data: data/README.md has these four."""
+    """Check the four correlations in data/README.md from stored scores of 24 systems on 50 topics of REALSumm."""
     stored = map(json.loads, (shared_data / "realsumm" / "systems.jsonl").read_text(encoding="utf-8").splitlines())
     study = HiraoStudy(resamples=20, least_found=0)
     for given in stored:

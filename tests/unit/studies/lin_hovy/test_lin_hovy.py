@@ -1,4 +1,4 @@
-"""The study of Lin & Hovy 2003: agreement, windows, systems and figures by hand."""
+"""Compare the study of Lin & Hovy 2003 (agreement, windows, systems, figures) with values by hand."""
 
 from __future__ import annotations
 
@@ -35,24 +35,24 @@ def news() -> list[optsum.Topic]:
     return [topic for topic in optsum.read_topics(NEWS) if isinstance(topic, optsum.Topic)][:4]
 
 
-def test_by_hand() -> None:
-    """Agreement of three humans, and the reference with which another agrees best."""
+def test_agreement_and_windows_by_hand() -> None:
+    """Check the agreement of three humans, and the reference with which others agree best."""
     long = {**TOPIC, "id": "long", "documents": [*TOPIC["documents"], ["a"] * 26]}
     study = study_lin_hovy([TOPIC, long])
     row, other = study.of("document")
-    # Against model 0 (w0-w3): 2/4 and 1/4; model 1 (w2 w3): 2/2 and 1/2; model 2 (w2 w2 y y): 1/4 and 1/4.
+    # With reference 0 (w0-w3): 2/4 and 1/4; 1 (w2 w3): 2/2 and 1/2; 2 (w2 w2 y y): 1/4 and 1/4.
     assert (row["MaxH"], row["MinH"], row["MedH"], row["reference"]) == (1.0, 0.25, 0.375, 1)
     assert row["AvgH"] == pytest.approx((0.5 + 0.25 + 1 + 0.5 + 0.25 + 0.25) / 6)
-    # 95 to 105 words: 20+20+20+40, and two of the short ones with 40+15; w2 and w3 are in the first and the fourth.
+    # 95 to 105 words: 20+20+20+40, or two short ones with 40+15; w2 and w3 are in the first and the fourth.
     assert (row["E100"], row["extracts_E100"], row["E150"], row["FT"]) == (1.0, 4, None, 1.0)
     assert row["extracts_E150"] == 0
     chosen = row["selection_E100"]
     assert row["summary_E100"] == [TOPIC["documents"][0][unit] for unit in chosen]
     assert 95 <= row["words_E100"] == sum(len(text.split()) for text in row["summary_E100"]) <= 105
-    # The lead is 20 + 20 + 20 + 40 words; the next sentence would make it more than 100.
+    # The lead has 20 + 20 + 20 + 40 words; the next sentence would exceed 100.
     assert (row["B1"], row["words_B1"]) == (1.0, 100)
     assert row["reference_text"] == TOPIC["references"][1]
-    # A document that is too long for the exhaustive search has everything else.
+    # A document too long for exhaustive search has all other values.
     assert other["too_long"]
     assert (other["E100"], other["FT"], other["MaxH"], other["B1"]) == (None, 1.0, 1.0, 1.0)
     assert "E150, E100 of 1 document of more than 30 sentences" in str(study)
@@ -142,7 +142,7 @@ def test_trends_by_hand() -> None:
 
 
 def test_common_documents_and_differences() -> None:
-    """Means of one column are of the same documents; differences are of the documents that have both."""
+    """Check that means in a column use the same documents, and differences the documents that have both values."""
     given = news()
     long = {**TOPIC, "id": "long", "documents": [*TOPIC["documents"], ["a"] * 26]}
     systems = [{"topic_id": topic.id, "system": "mine", "summary": list(topic.sentences)} for topic in given]
@@ -162,7 +162,7 @@ def test_common_documents_and_differences() -> None:
         both = [(row[one], row[other]) for row in documents if None not in (row.get(one), row.get(other))]
         assert shown[f"{one} - {other}"][:2] == [f"{fmean(x - y for x, y in both):+.3f}", str(len(both))]
     assert shown["FT - E150"][2] == "-" or float(shown["FT - E150"][2]) <= 1
-    # Systems are cut to the words of the shorter extracts.
+    # Systems are cut to the length of the shorter extracts.
     (row,) = [row for row in study.of("system") if row["id"] == given[0].id]
     assert row["words"] > 105
     (whole,) = study_lin_hovy(given[:1], systems[:1], max_words=0).of("system")
@@ -190,18 +190,18 @@ def test_each_set_is_on_its_own_documents_and_tests_are_wilcoxons() -> None:
 
 
 def test_units_of_the_model_may_be_clauses() -> None:
-    """A reference given in clauses, as Marcu's elementary discourse units are, is clipped clause by clause."""
+    """Test a reference given in clauses, such as Marcu's elementary discourse units, which is clipped by clause."""
     sentences = {"id": "t", "documents": [["a b"]], "references": [["a b a c"]]}
     clauses = {**sentences, "references": [["a b", "a c"]]}
     preset = {"preset": "lin-hovy-100", "min_length": 0}
     assert optsum.solve(sentences, **preset).objective == 0.5
     assert optsum.solve(clauses, **preset).objective == 0.75
-    units = {**clauses, "documents": [["a b", "because c"]]}  # units of extraction, too
+    units = {**clauses, "documents": [["a b", "because c"]]}  # clauses are units of extraction as well
     assert optsum.solve(units, **preset).selection == (0, 1)
 
 
 def test_which_summary_of_the_best_pair_is_the_reference() -> None:
-    """The first has both words of the second, which has two of its four."""
+    """Test a first summary with both words of the second, which has two of the first's four."""
     topic = {"id": "t", "documents": [["a b c d"]], "references": [["a b c d"], ["a b"]]}
     rows = [study_lin_hovy([topic], reference=which).of("document")[0] for which in ("model", "summary")]
     assert [(row["reference"], row["MaxH"]) for row in rows] == [(1, 1), (0, 1)]

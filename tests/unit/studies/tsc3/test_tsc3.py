@@ -1,4 +1,4 @@
-"""Precision, Coverage and pseudo question answering, and the study that puts them in the paper's tables."""
+"""Test Precision, Coverage and pseudo question answering of TSC3, and the study that makes the paper's tables."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_the_papers_first_system() -> None:
     found = score_extract(TABLE_1, ["s10", "s11", "s5", "s17", "s60", "s61"], 6)
     assert found.precision == Fraction(4, 6)
     assert found.covered == (1, Fraction(1, 3), Fraction(1, 3))
-    assert found.coverage == Fraction(5, 9)  # the paper rounds each third first and prints 0.553
+    assert found.coverage == Fraction(5, 9)  # the paper rounds each third first, and prints 0.553
     assert (found.correct, found.size, found.uncoverable) == (4, 6, ())
 
 
@@ -62,7 +62,7 @@ def test_the_minimum_cover_has_everything() -> None:
     ("extract", "precision"),
     [
         ((), 0),
-        (("s1",), Fraction(1, 6)),  # not 1: what is missing counts
+        (("s1",), Fraction(1, 6)),  # not 1, because the minimum counts
         (("s1", "s3", "s5", "s6", "s10", "s11", "s20", "s21"), 1),  # not 8/6
         (("s1", "s3", "s5", "s6", "a", "b", "c", "d"), Fraction(1, 2)),
         (("s1", "s1", "s1", "s1", "s1", "s1"), Fraction(1, 6)),
@@ -102,10 +102,10 @@ def test_the_edit_score_is_the_formula_clipped() -> None:
         lowest = min(lowest, formula)
         assert formula <= 1
         assert answer_score(sentence, answer) == max(0, formula)
-        # It is 1 for all sentences that have the letters of the answer in order, not just side by side.
+        # It is 1 exactly for sentences that have the letters of the answer in order, even if apart.
         letters = iter(sentence)
         assert (formula == 1) == all(letter in letters for letter in answer)
-    assert lowest == -1  # what clipping is for
+    assert lowest == -1  # the values that clipping removes
 
 
 def test_the_edit_score_of_longer_texts() -> None:
@@ -191,7 +191,7 @@ def test_the_study_has_the_papers_numbers() -> None:
     assert mean(study, "one", "short", "precision") == pytest.approx(4 / 6)
     assert mean(study, "two", "short", "coverage") == pytest.approx(7 / 9)
     assert mean(study, BEST, "short", "coverage") == mean(study, BEST, "long", "precision") == 1
-    assert mean(study, LEAD, "short", "coverage") is None  # no documents, so nobody knows the first sentences
+    assert mean(study, LEAD, "short", "coverage") is None  # without documents the first sentences are unknown
     assert mean(study, LEAD, "long", "coverage") == 0.5
     assert mean(study, "abstract", "long", "coverage") is None
     assert mean(study, "one", "long", "exact") == pytest.approx(1 / 3)
@@ -207,7 +207,7 @@ def test_the_study_has_the_papers_numbers() -> None:
     assert "coverage" not in rows["aibo", "abstract"]
 
 
-def test_the_study_says_what_it_left_out() -> None:
+def test_the_study_reports_what_it_left_out() -> None:
     topics = [
         BadTopic("b", "file:3", "broken"),
         {"id": "u", "cover": [[["a"]], []]},
@@ -250,7 +250,7 @@ def test_the_study_on_alignments_made_from_text(shared_data: Path) -> None:
 
 @pytest.mark.parametrize(("name", "topics"), [("qmsum", 12), ("aclsum", 20)])
 def test_the_study_on_what_people_marked(shared_data: Path, name: str, topics: int) -> None:
-    """Half-open ranges, and lists: if all that is marked is needed, the minimum cover is all of it."""
+    """Check ranges and lists: if everything annotated is needed, the minimum cover is all of it."""
     folder = shared_data / name
     sizes: dict[str, list[int]] = {}
     for needed in ("all", "any"):
@@ -264,7 +264,7 @@ def test_the_study_on_what_people_marked(shared_data: Path, name: str, topics: i
     assert all(one > few for one, few in zip(sizes["all"], sizes["any"], strict=True))
 
 
-def test_what_systems_have_for_a_topic_serves_all_its_references() -> None:
+def test_a_summary_of_a_topic_serves_all_its_references() -> None:
     topic = {"id": "t", "documents": [["a cat", "a dog"]], "references": [["cat"], ["dog"]]}
     study = study_tsc3(align([topic]), [{"topic_id": "t", "system": "x", "selection": [1]}])
     assert [(row["id"], row["coverage"]) for row in study.of("score") if row["system"] == "x"] == [
@@ -324,7 +324,7 @@ def test_read_topics_takes_a_table(text: str, name: str, tmp_path: Path) -> None
         ("C1 {one} | {two, three}", True),
     ],
 )
-def test_what_is_a_table(start: str, table: bool) -> None:
+def test_tables_are_recognised(start: str, table: bool) -> None:
     assert is_cover_table(start.encode()) == table
 
 
@@ -352,13 +352,13 @@ def test_numbers_and_other_ids_in_tables() -> None:
         ("1 a\n1 b", "file:2: abstract sentence 1 has two lines"),
     ],
 )
-def test_lines_that_are_no_table(text: str, reason: str) -> None:
+def test_lines_that_are_no_table_are_refused(text: str, reason: str) -> None:
     with pytest.raises(InputError) as caught:
         parse_cover_table(text, topic_id="t", source="file")
     assert reason in str(caught.value)
 
 
-def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+def test_files_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
         read_topics(tmp_path / "missing.txt", bad="keep")
     (tmp_path / "latin.txt").write_bytes(b"1 {caf\xe9}")
@@ -366,8 +366,8 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         read_topics(tmp_path / "latin.txt", bad="keep")
 
 
-def test_what_people_said_stands_beside_what_is_computed() -> None:
-    """Tables 3, 5 and 6: means over topics of imported scores, HUMAN among them."""
+def test_human_scores_stand_beside_computed_ones() -> None:
+    """Check Tables 3, 5 and 6: means over topics of imported scores, including those of HUMAN."""
     short = {**AIBO, "id": "short", "meta": {**AIBO["meta"], "condition": "short"}}
     questions = {f"q{number:02}": number for number in range(16)}
     systems = [
@@ -397,7 +397,7 @@ def test_what_people_said_stands_beside_what_is_computed() -> None:
     assert joined == {"one": ["-", "2"], "HUMAN": ["1", "-"], "abstract": ["1", "-"]}
 
 
-def test_means_of_different_topics_are_said_of_every_table() -> None:
+def test_means_of_different_topics_are_reported_below_every_table() -> None:
     topics = [{**AIBO, "id": name} for name in ("a", "b")]
     rated = {"content": 0.5, "q00": 1}
     systems = [
@@ -410,7 +410,7 @@ def test_means_of_different_topics_are_said_of_every_table() -> None:
     assert not any("Not every system is scored on every topic" in str(table) for table in even)
 
 
-def test_of_a_long_line_that_is_no_table_the_beginning_is_said() -> None:
+def test_the_error_shows_the_beginning_of_a_long_line() -> None:
     with pytest.raises(InputError, match="is not made of ids") as caught:
         parse_cover_table("1 {" + "a b" * 100_000 + "}", topic_id="t", source="file")
     assert len(str(caught.value)) < 150

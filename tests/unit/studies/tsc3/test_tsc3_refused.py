@@ -1,4 +1,4 @@
-"""What the measures of TSC3 and their study refuse, and that the rest is scored all the same."""
+"""Test what the measures of TSC3 and their study refuse, and that everything else is scored."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def study_tsc3(topics: Any, systems: Any = (), **options: Any) -> Tsc3Study:
 def test_a_sentence_that_the_topic_does_not_have_is_refused(topic: Any, selection: list[Any], reason: str) -> None:
     with pytest.raises(InputError, match=reason):
         score_extract(as_topic(topic), selection, 2)
-    # The other systems are scored all the same.
+    # The other systems are scored.
     name = topic["id"]
     systems = [
         System(name, "bad", selection=tuple(selection), source="s.jsonl:4"),
@@ -76,7 +76,7 @@ def test_a_strategy_that_proves_nothing_is_refused_before_anything_is_read() -> 
 def test_errors_say_where() -> None:
     topic = as_topic({"id": "t", "cover": [[["a"]], []]}, source="topics.jsonl:3")
     study = study_tsc3([topic], [System("t", "one", selection=("a",))])
-    assert len(study.errors) == 1  # the topic was there, so its systems are not said to have none
+    assert len(study.errors) == 1  # the topic exists, so its systems are not reported as without a topic
     assert study.errors[0].startswith("topics.jsonl:3: In topic 't' abstract sentence 1 has no alternative")
     assert "no topic could be scored" in str(study)
     assert "no such columns" not in str(study)
@@ -84,7 +84,7 @@ def test_errors_say_where() -> None:
     assert study_tsc3([bad], [System("t", "one", selection=("a",))]).errors == ["topics.jsonl:3: not usable"]
 
 
-def test_questions_that_cannot_be_used_are_said_once() -> None:
+def test_unusable_questions_are_reported_once() -> None:
     topic = {**AIBO, "meta": {"questions": [{"question": "Who?"}]}}
     study = study_tsc3([topic], [System("aibo", name, selection=(0,)) for name in "abc"])
     assert len(study.errors) == 1

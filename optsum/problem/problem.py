@@ -670,13 +670,16 @@ class CoverageProblem(Problem):
         """Return the bound of the root relaxation, proven in integers (`optsum.program.model.dual_bound`).
 
         With a varying denominator or several ratios it is `optsum.program.ratio_bound.value_bound`. If the relaxation
-        has no optimum (nothing is feasible), or the deadline is reached first, the result is the bound proven by then;
-        None if not even the program can be built in time.
+        has no optimum (nothing is feasible), or the deadline is reached first, the result is the bound proven by then.
+        If not even the program can be built in time, it is that of `quick_bound`, or None when minimizing.
         """
+        maximizes = self.instance.goal is Sense.MAXIMIZE
         if not affordable(self.instance, deadline):
-            return None
-        if self.instance.goal is Sense.MAXIMIZE and not self.instance.constant_denominator:
-            from optsum.program.ratio_bound import value_bound  # imported late, because it loads numba
+            from optsum.program.ratio_bound import quick_bound  # imported late, because it loads numba
+
+            return quick_bound(self.instance) if maximizes else None
+        if maximizes and not self.instance.constant_denominator:
+            from optsum.program.ratio_bound import value_bound
 
             return value_bound(self.instance.relaxed.merged, deadline)
 

@@ -288,21 +288,30 @@ def trivial_bound(
 
     It is the largest possible numerator, R, divided by the smallest possible denominator. If each unit adds to the
     numerator at most q times as much as to the denominator, whose constant is c, a selection that adds s to the
-    denominator has a ratio of at most min(R, q s) / (c + s); `quick` skips this. `most`: `reaches` of the instance, if
-    known.
+    denominator has a ratio of at most min(R, q s) / (c + s); `quick` skips this if features add to the numerator.
+    `most`: `reaches` of the instance, if known.
     """
     top, bottom = instance.constants[2 * h : 2 * h + 2].tolist()
     reach = (reaches(instance) if most is None else most)[2 * h]
     empty = Fraction(top, bottom) if bottom > 0 else Fraction(0)
     bound = max(empty, Fraction(reach, _least_denominator(instance, h)))
-    if quick or instance.joints or top or bottom < 0:
+    of_units = reach == top + int(instance.mass[2 * h].sum())
+    if instance.joints or top or bottom < 0 or (quick and not of_units):
         return bound
-    tops, bottoms = gains_alone(instance, 2 * h).tolist(), instance.mass[2 * h + 1].tolist()
+    tops = (instance.mass[2 * h] if of_units else gains_alone(instance, 2 * h)).tolist()
+    bottoms = instance.mass[2 * h + 1].tolist()
     shares = [(top, below) for top, below in zip(tops, bottoms, strict=True) if top]
     if not shares or min(below for _, below in shares) <= 0:
         return bound
     better: Fraction = reach / (bottom + reach / max(Fraction(top, below) for top, below in shares))
     return min(bound, better)
+
+
+def quick_bound(instance: Coverage) -> Fraction:
+    """Return a bound of the key of every selection from what totals can be at most, without a linear program."""
+    most = reaches(instance)
+    alone = [trivial_bound(instance, h, most, quick=True) for h in range(instance.ratios)]
+    return combined_bound(instance, alone, Deadline(0.0))
 
 
 def _sum_bound(instance: Coverage, weights: Sequence[Fraction], known: Fraction, deadline: Deadline) -> Fraction:

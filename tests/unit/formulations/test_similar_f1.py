@@ -132,3 +132,11 @@ def test_a_limit_leaves_a_bound() -> None:
 def test_milp_says_why_it_does_not_serve() -> None:
     with pytest.raises(optsum.OptsumError, match="harmonic mean of ratios, which integer programs cannot express"):
         _solved(random_topic(1), "milp")
+
+
+def test_a_search_without_time_has_a_bound_that_no_mean_of_similarities_exceeds() -> None:
+    for seed in range(60):
+        topic = random_topic(seed)
+        found = _solved(topic, ("branch-and-bound", "greedy")[seed % 2], time_limit=1e-9)
+        assert found.bound is not None
+        assert max(_values(topic).values()) - 1e-9 <= found.bound <= 1.0 + 1e-9

@@ -62,6 +62,8 @@ def test_without_time_the_bound_is_valid(kind: str) -> None:
             continue
         assert best <= module.value_bound(instance, Deadline(0.0)), number
         assert best <= module.value_bound(instance, NEVER), number
+        assert best <= module.quick_bound(instance), number
+        assert CoverageProblem.of(instance).root_bound(Deadline(0.0)) == module.quick_bound(instance)
 
 
 @pytest.mark.parametrize("kind", EXPECTED)

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from math import ceil, exp, floor, gcd, log, prod, sqrt
+from math import ceil, exp, floor, gcd, isqrt, log, prod, sqrt
 from operator import mul
 from typing import Final
 
@@ -169,7 +169,8 @@ def harmonic_bound(instance: Coverage, alone: Sequence[Fraction], deadline: Dead
         if low >= high or deadline.passed:  # high is 0 if no unit that adds to the denominator fits
             break
         windows.pop()
-        for first, last in ((low, (low + high) // 2), ((low + high) // 2 + 1, high)):
+        middle = isqrt(low * high)  # the excess grows with the quotient of a window's ends
+        for first, last in ((low, middle), (middle + 1, high)):
             share = sqrt(last / most)  # other ratios grow about as the square root of the size of a selection
             anchor = [ratio if h == which else ratio * Fraction(share) for h, ratio in enumerate(alone)]
             found = _tangent_bound(instance, anchor, (which, first, last), bound, deadline)
@@ -185,9 +186,10 @@ def _tangent_bound(
     known: Fraction,
     deadline: Deadline,
 ) -> Fraction:
-    wish = anchored(instance, Fraction(1), [float(ratio) for ratio in anchor])
+    box = None if window is None else window_box(instance, *window)
+    wish = anchored(instance, Fraction(1), [float(ratio) for ratio in anchor], box)
     within = instance if window is None else restricted(instance, *window)
-    box = box_of(instance, wish) if window is None else window_box(instance, *window)
+    box = box_of(instance, wish) if box is None else box
     try:
         return _box_bound(within, box, wish, Fraction(0), known, deadline)
     except Stopped:
@@ -348,7 +350,9 @@ def _least_denominator(instance: Coverage, h: int = 0) -> int:
 _STEPS: Final = 2_000  # Approximate largest limit of the side constraints of windows, after scaling.
 
 
-def anchored(instance: Coverage, power: Fraction, anchor: Sequence[float]) -> Weighted:
+def anchored(
+    instance: Coverage, power: Fraction, anchor: Sequence[float], box: DenominatorBox | None = None
+) -> Weighted:
     r"""Return an inequality that all selections with a harmonic mean, or a product of powers, >= `power` > 0 satisfy.
 
     Let r > 0 be the anchor, and W the sum of the weights. A harmonic mean H is concave, so it is at most its tangent:
@@ -356,10 +360,12 @@ def anchored(instance: Coverage, power: Fraction, anchor: Sequence[float]) -> We
     weighted inequality of the arithmetic and the geometric mean, :math:`\prod_h y_h^{w_h} \ge P` implies
     :math:`\sum_h w_h y_h / r_h \ge W (P / \prod_h r_h^{w_h})^{1 / W}`; the right side is rounded down.
 
-    `anchor`: one positive number for each ratio, the ratios at the tangent point.
+    `anchor`: one positive number for each ratio, the ratios at the tangent point. `box`: where the denominators are, by
+    default at their constants; the inequality holds anyway, but its programs are tight there.
     """
     total = sum(instance.weights)
-    typical = tuple(r * max(int(instance.constants[2 * h + 1]), 1) for h, r in enumerate(anchor))
+    middle = instance.constants[1::2].tolist() if box is None else box.middle()
+    typical = tuple(r * max(float(bottom), 1.0) for r, bottom in zip(anchor, middle, strict=True))
     if instance.combination.turns:
         near = [Fraction(max(1, round(r * 2**20)), 2**20) for r in anchor]
         turned = sum((w / r for w, r in zip(instance.weights, near, strict=True)), Fraction(0))

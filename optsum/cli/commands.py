@@ -686,8 +686,10 @@ def run_warm_up(
 
 
 def kernels_of(strategies: Iterable[str]) -> list[Callable[[], object]]:
+    from optsum.contracts.strategy import Strategy
     from optsum.coverage.state import prepare_climb
     from optsum.problem.objective import prepare_text
+    from optsum.running.each_topic import prepare_together
     from optsum.running.enumerate import prepare_families
     from optsum.system.compiled import collected
 
@@ -696,6 +698,8 @@ def kernels_of(strategies: Iterable[str]) -> list[Callable[[], object]]:
     def prepare() -> None:
         prepare_text()
         prepare_climb()
+        if any(type(strategy).prove_extracts is not Strategy.prove_extracts for strategy in chosen):
+            prepare_together()
         for strategy in chosen:
             strategy.prepare()
             if not strategy.exact:  # a heuristic's bound needs more kernels

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 from optsum.contracts.result import Result, ResultCounts, Status, Timing, TracePoint, trusted
 from optsum.contracts.strategy import Strategy
 from optsum.corpus.row_files import read_rows, to_bytes
-from optsum.corpus.topic import AS_IS, BadTopic, Reading, Topic, topic_of
+from optsum.corpus.topic import AS_IS, BadTopic, Reading, Topic, as_topic, topic_of
 from optsum.corpus.topics import (
     AnyTopic,
     AnyTopics,
@@ -40,7 +40,7 @@ from optsum.corpus.topics import (
 from optsum.coverage.instance import FORMAT, Coverage, IntArray, Sense, json_of_coverage
 from optsum.errors import InputError, describe, spoken
 from optsum.metrics.rouge import Score, codes_of, score_row
-from optsum.options.options import read_config, reading_of, refuse_of_texts
+from optsum.options.options import read_config, reading_of, refuse_of_texts, resolve
 from optsum.plugins import check_sent
 from optsum.problem.objective import NO_SCORES, Extracts, extracts_of
 from optsum.problem.problem import Capability, Problem
@@ -53,12 +53,14 @@ from optsum.running.one_problem import (
     is_ready,
     part_of,
     problems,
+    setup_of,
     signature_of,
     unsolved,
     warm_up,
 )
 from optsum.running.workers import Answered, Outcomes, Written, in_order, no_rows, topics_in
 from optsum.system.clock import Limits, Termination, clock
+from optsum.system.compiled import compiles
 from optsum.system.files import begin_of
 from optsum.system.notebook import tracked
 from optsum.system.processes.signal_guard import postponing
@@ -340,6 +342,14 @@ def answered_together(items: Sequence[Any], setup: Setup, finish: Finish, *, sco
     except Exception:  # noqa: BLE001 - searched one by one, only the faulty topic fails
         return list(items)
     return found
+
+
+@compiles
+def prepare_together() -> None:
+    setup = setup_of(resolve({"max_length": 5}))
+    warm_up(setup)
+    topic = as_topic({"id": "warm-up", "documents": [["one two", "three"]], "references": [["one three"]]})
+    answered_together([topic, topic], setup, lambda _, result: [result], scores=True)
 
 
 def _finished(answers: Iterable[tuple[_Ahead, Result]], setup: Setup, finish: Finish) -> list[Result]:

@@ -374,7 +374,7 @@ def is_worth(kernel: Any, lost_s: float, *arguments: Any) -> bool:
     """Whether to call an optional kernel: it is compiled, or would have saved enough; `lost_s`: seconds saved now."""
     if lost_s * _SLOWER > _LOADING_S:
         patience.load()
-    if is_loaded(kernel, *arguments) or patience.taken.get(kernel, 0.0) >= _PATIENCE_S:
+    if patience.is_over or is_loaded(kernel, *arguments) or patience.taken.get(kernel, 0.0) >= _PATIENCE_S:
         return True
     patience.take(kernel, lost_s)
     return False

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import pytest
+from optsum.solvers.few_units import search_extracts
 
 from optsum.cli.app import main
 from optsum.cli.commands import kernels_of
+from optsum.running.each_topic import prepare_together
+from optsum.system.compiled import compile_at_once
 
 
 def test_every_strategy_is_warmed_up_and_no_part_twice() -> None:
     one, all_ = kernels_of(["exhaustive"]), kernels_of(["exhaustive", "vns", "auto"])
     assert set(one) < set(all_)
     assert len(set(all_)) == len(all_)
+
+
+def test_the_search_of_several_topics_is_compiled_too() -> None:
+    compile_at_once()
+    for part in kernels_of(["auto"]):
+        part()
+    assert search_extracts.compiled is not None
+    assert prepare_together in kernels_of(["branch-and-bound"])
+    assert prepare_together not in kernels_of(["greedy", "milp"])
 
 
 def test_impossible_requests_are_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -59,20 +59,27 @@ def _exact(value: object, what: str, error: type[OptsumError]) -> int:
 
 
 def whole_numbers(values: object, what: str, **range_: Any) -> tuple[int, ...]:
-    """Return numbers as a tuple of integers; `what`: their name in messages, {} for the position: "Length {}"."""
+    """Return numbers as a tuple of integers.
+
+    `what`: their name in messages, with the last {} of it for the position: "Length {}".
+    """
     if not isinstance(values, tuple | list):  # for those, numpy is not imported, which keeps `optsum --help` quick
         import numpy as np
 
         if isinstance(values, np.ndarray):
             return tuple(whole_array(values, what, **range_).tolist())
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        raise range_.get("error", InputError)(f"{what.format('')} is {values!r:.40}: give a list of whole numbers.")
+        raise range_.get("error", InputError)(f"{_named(what)} is {values!r:.40}: give a list of whole numbers.")
     found = tuple(values)
     if set(map(type, found)) <= {int} and (
         not found or (min(found) >= range_.get("least", -LARGEST) and max(found) <= range_.get("most", LARGEST))
     ):
         return found
-    return tuple(whole(value, what.format(number), **range_) for number, value in enumerate(found))
+    return tuple(whole(value, _named(what, number), **range_) for number, value in enumerate(found))
+
+
+def _named(what: str, place: int | str = "") -> str:
+    return str(place).join(what.rsplit("{}", 1))  # not `format`: a name of the user may hold braces
 
 
 def whole_array(values: Any, what: str, *, ndim: int = 1, **range_: Any) -> NDArray[np.int64]:
@@ -85,10 +92,10 @@ def whole_array(values: Any, what: str, *, ndim: int = 1, **range_: Any) -> NDAr
     error = range_.get("error", InputError)
     found = values if isinstance(values, np.ndarray) and values.dtype == np.int64 else _made(values, what, **range_)
     if found.ndim != ndim:
-        raise error(f"{what.format('')} has {found.ndim} dimensions, and must have {ndim}.")
+        raise error(f"{_named(what)} has {found.ndim} dimensions, and must have {ndim}.")
     least = range_.get("least")
     if least is not None and found.size and found.min() < least:
-        whole(int(found.min()), what.format(int(found.argmin())), **range_)
+        whole(int(found.min()), _named(what, int(found.argmin())), **range_)
     return found
 
 
@@ -107,7 +114,7 @@ def _made(values: Any, what: str, **range_: Any) -> NDArray[np.int64]:
         if rows and all(isinstance(row, Iterable) and not isinstance(row, str | bytes) for row in rows):
             nested = [whole_numbers(row, what, **range_) for row in rows]
             if len(set(map(len, nested))) > 1:
-                raise range_.get("error", InputError)(f"{what.format('')} has rows of different lengths.")
+                raise range_.get("error", InputError)(f"{_named(what)} has rows of different lengths.")
             return np.array(nested, np.int64).reshape(len(nested), len(nested[0]))
         shape, flat = (len(rows),), rows
     return np.array(whole_numbers(flat, what, **range_), np.int64).reshape(shape)

@@ -49,7 +49,7 @@ JSON_COLUMNS: Final = b"optsum.json"
 CSV_SAFE: Final = "csv_safe"
 """Column of files in which an apostrophe precedes cells that a spreadsheet would take for formulas (``--csv-safe``)."""
 
-_ROWS: Final = 64  # Rows of a Parquet file in memory at a time.
+ROWS: Final = 64  # Rows of a table that are converted to objects at a time.
 # Line number of a row, its cells, its error, and whether the file ends within the row.
 _Row: TypeAlias = tuple[int, list[str], str | None, bool]
 # Columns of results whose cells are text, even if they look like numbers or JSON.
@@ -503,7 +503,7 @@ def parquet_records(stream: BufferedReader, name: str, check: Callable[[list[str
 def _parquet_rows(file: Any, name: str, json_columns: set[str]) -> Iterator[Line]:
     number = 0
     try:
-        for batch in file.iter_batches(batch_size=_ROWS):
+        for batch in file.iter_batches(batch_size=ROWS):
             for cells in batch.to_pylist():
                 source = f"{name}:{number + 1}"
                 try:

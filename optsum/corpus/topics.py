@@ -36,6 +36,7 @@ from optsum.corpus.folders import (
 from optsum.corpus.formats import (
     BY_RETURNS,
     PREFIX,
+    ROWS,
     Cells,
     Line,
     NumberedLines,
@@ -123,7 +124,6 @@ AnyTopics: TypeAlias = Iterable[Any] | str | os.PathLike[str]
 AnyColumns: TypeAlias = str | Mapping[str, str]  # Columns of records by their meaning, as for ``--map``.
 # A text that can only be a path.
 _PATH: Final = re.compile(r"(?:hf:\S+|[^\s]*\.(?:jsonl?|ndjson|csv|tsv|parquet|story|txt)(?:\.\w+)?)", re.IGNORECASE)
-_ROWS: Final = 64  # Rows of a table that are converted to objects at a time.
 
 
 class ReadingKeywords(TypedDict, total=False):
@@ -439,12 +439,6 @@ class Names:
         return True
 
 
-def seen_before() -> Callable[[Iterable[str | None]], Iterator[bool]]:
-    """Return a function that yields for each id whether it has met the id before; None, for no id, is never met."""
-    seen = Names()
-    return lambda ids: (name is not None and not seen.add(name) for name in ids)
-
-
 def unique(items: Iterable[T | R], kind: type[T], name: Callable[[T], str], again: Callable[[T], R]) -> Iterator[T | R]:
     """Yield items, but for each item of the kind whose name an earlier one had, yield what `again` makes of it."""
     seen = Names()
@@ -726,15 +720,6 @@ class ReadAhead(Iterator[T]):
         return next(self._topics)
 
 
-def read_ahead(topics: Iterator[T], path: str) -> Iterator[T]:
-    """Return topics as `ReadAhead` if the path is that of a file, not of a pipe, a folder or a dataset."""
-    return ReadAhead(topics, path) if os.path.isfile(path) else topics  # noqa: PTH113 - text
-
-
-def path_of(topics: AnyTopics) -> str | os.PathLike[str] | None:
-    return topics if isinstance(topics, str | os.PathLike) else topics.path if isinstance(topics, ReadAhead) else None
-
-
 def topic_given(topic: object, summary: object, reading: Reading, columns: AnyColumns | None = None) -> Topic:
     """Return `topic` as a topic, or the topic of a document and a summary (texts, or lists of sentences)."""
     if summary is not None:
@@ -920,8 +905,8 @@ def _rows_of(given: Any) -> Iterable[Mapping[str, Any]] | None:
         return rows
     if hasattr(given, "to_pylist") and hasattr(given, "schema"):  # pyarrow, a table or a batch of one
         check_names(given.schema.names, "the table")
-        places = range(0, given.num_rows, _ROWS)
-        return (row for place in places for row in given.slice(place, _ROWS).to_pylist())
+        places = range(0, given.num_rows, ROWS)
+        return (row for place in places for row in given.slice(place, ROWS).to_pylist())
     if hasattr(given, "itertuples") and hasattr(given, "columns"):  # pandas
         frame = given if {*IDS, *OWN}.intersection(given.index.names) <= {*given.columns} else given.reset_index()
         names = [str(name) for name in frame.columns]

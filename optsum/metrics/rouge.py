@@ -82,7 +82,6 @@ _OTHERS = re.compile(r"(?:rouge|r)[-_ ]?([1-9][0-9]?|su[0-9]{0,2}|l|lsum)", re.A
 _WHOLE_TEXT = "rougeL"
 SUM: Final = "A+B"  # The form of a sum of metrics, which is in no list because it combines all others.
 _MEAN = re.compile(r"ngram-([1-4])-([1-4])", re.ASCII)
-Text: TypeAlias = str | Sequence[Sentence]  # A text: one string (a single sentence, for rouge-l), or its sentences.
 Measure = Literal["recall", "precision", "f1"]
 Counting = Literal["clipped", "set"]
 ReferencesMode = Literal["pooled", "mean", "best"]
@@ -622,8 +621,8 @@ def score_row(score: Score) -> dict[str, float]:
 
 
 def rouge(
-    summary: Text,
-    references: Sequence[Text],
+    summary: str | Sequence[Sentence],
+    references: Sequence[str | Sequence[Sentence]],
     metric: str | Metric = "rouge-1",
     stem: bool = False,
     stopwords: str | frozenset[str] = "keep",
@@ -712,8 +711,8 @@ def rouge(
 
 
 def rouge_all(
-    summary: Text,
-    references: Sequence[Text],
+    summary: str | Sequence[Sentence],
+    references: Sequence[str | Sequence[Sentence]],
     metrics: Iterable[str | Metric] = ("rouge-1", "rouge-2", "rouge-l"),
     *,
     references_mode: ReferencesMode = "pooled",
@@ -746,7 +745,7 @@ def _reading(
     boundaries: Boundaries = "joined",
     last_unigram: bool = False,
     model_units: ModelUnits = "whole",
-) -> tuple[Callable[[Text, str], list[list[str]]], Tally]:
+) -> tuple[Callable[[str | Sequence[Sentence], str], list[list[str]]], Tally]:
     _check("counts", counts, get_args(Counting))
     _check("boundaries", boundaries, get_args(Boundaries))
     _check("model_units", model_units, get_args(ModelUnits))
@@ -763,7 +762,7 @@ def _check(option: str, value: str, allowed: tuple[str, ...]) -> None:
         raise OptionError(f"{option} must be one of {', '.join(allowed)}, not {value!r}")
 
 
-def _tokenize(text: Text, where: str, analyzer: Analyzer, max_words: int | None) -> list[list[str]]:
+def _tokenize(text: str | Sequence[Sentence], where: str, analyzer: Analyzer, max_words: int | None) -> list[list[str]]:
     given: object = text  # what callers without a type checker pass
     if not isinstance(given, Sequence) or not all(isinstance(sentence, (str, tuple, list)) for sentence in given):
         raise InputError(
@@ -786,7 +785,7 @@ def _sums(scores: Sequence[Score]) -> list[int]:
 
 
 def agreed_reference(
-    references: Sequence[Text],
+    references: Sequence[str | Sequence[Sentence]],
     metric: str,
     measure: str = "recall",
     check: Callable[[], object] = lambda: None,

@@ -161,9 +161,8 @@ class Sides:
                 raise InputError(
                     f"In the constraints of topic {topic.id!r}, requires must list pairs of sentences, as in [[0, 1]]."
                 )
-        numbers = whole_numbers(
-            [number for pair in pairs for number in pair], f"In topic {topic.id!r}, a sentence of requires", least=0
-        )
+        what = f"In topic {topic.id!r}, a sentence of requires"
+        numbers = [whole(number, what, least=0) for pair in pairs for number in pair]
         found = dict.fromkeys(zip(numbers[::2], numbers[1::2], strict=True))
         return [(one, other) for one, other in found if one != other]
 

@@ -25,7 +25,7 @@ from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar, cast
 from uuid import uuid4
 
 from optsum.contracts.result import Result, ResultCounts
-from optsum.corpus.topics import Lines, seen_before
+from optsum.corpus.topics import Lines, Names
 from optsum.errors import ExecutorError, show_tracebacks
 from optsum.system.clock import Termination
 from optsum.system.processes.children import end_with
@@ -358,7 +358,7 @@ class _Stream(Generic[Item, Answer]):
         self._number = count()
         self._size = 1
         self._rest: list[Any] = []  # The item that was read but is in no batch yet, if any.
-        self._seen_before = seen_before()
+        self._seen = Names()  # Ids of the topics in `Lines`.
 
     def rounds(self, items: Iterable[Any]) -> Iterator[list[Answer] | Written]:
         source = iter(items)
@@ -446,7 +446,8 @@ class _Stream(Generic[Item, Answer]):
         if not isinstance(batch, Lines) or not isinstance(answers, Written):
             return None
         batch.reading.notes.repeat(answers.said)
-        again = tuple(self._seen_before(answers.ids[len(batch.again) :]))
+        ids = answers.ids[len(batch.again) :]
+        again = tuple(name is not None and not self._seen.add(name) for name in ids)
         return replace(batch, again=batch.again + again) if any(again) else None
 
     def _once_more(self, numbers: list[int]) -> Iterator[list[Answer] | Written]:

@@ -269,13 +269,13 @@ def _as_tokenizer(name: str, function: Callable[[str], Any]) -> Tokenizer:
         text, at, found = raw_text(sentence), 0, []
         lower = text.lower() if len(text.lower()) == len(text) else text
         for token in split(sentence):
-            start = max(text.find(token, at), lower.find(token, at)) if at >= 0 else at
-            if start < 0:
+            places = [place for each in (text, lower) if (place := each.find(token, at)) >= 0]
+            if not places:
                 raise UnsupportedError(
                     f"the tokenizer {name} makes the token {token[:20]!r} from the text {text[:40]!r}, which does "
-                    "not contain "
-                    f"it, so its position is unknown; use a tokenizer that changes only case"
+                    "not contain it, so its position is unknown; use a tokenizer that changes only case"
                 )
+            start = min(places)
             found.append((token, start))
             at = start + len(token)
         return found

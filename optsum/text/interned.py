@@ -49,12 +49,11 @@ def interned(analyzer: Analyzer, sentences: Sequence[Sentence], deadline: Deadli
         ids = np.fromiter(map(numbers.__getitem__, all_tokens), np.int64, len(all_tokens))
         return Interned(ids, start, np.array(list(map(word_count, sentences)), np.int64), len(numbers))
     ids, start, words, _, number, (different,) = found
-    if number is None:
-        return Interned(ids, start, words, int(different))
-    ids = number[ids] if different else np.full(len(ids), -1)
-    kept = ids >= 0
-    start = np.concatenate(([0], np.cumsum(kept)))[start]
-    return Interned(ids[kept], start, words, int(different))
+    if number is not None:
+        ids = number[ids]
+        kept = ids >= 0
+        ids, start = ids[kept], np.concatenate(([0], np.cumsum(kept)))[start]
+    return Interned(ids, start, words, int(different))
 
 
 def interned_texts(

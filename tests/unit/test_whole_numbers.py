@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -198,6 +199,15 @@ def test_the_refusal_says_how_to_scale() -> None:
         _coverage(gains=[[Fraction(1, 4)], [1]])
     with pytest.raises(optsum.InputError, match="divide"):
         _coverage(gains=[[2**62], [2**62]])
+
+
+@pytest.mark.parametrize("name", ["{x}", "{", "{}", "{0!r}"])
+def test_names_with_braces_are_shown_as_written(name: str) -> None:
+    with pytest.raises(optsum.InputError, match=re.escape(f"Of row {name!r}, coefficients[1] is 1.5; give")):
+        optsum.Row((0, 1), (1, 1.5), name=name)  # type: ignore[arg-type]
+    topic = {**_TOPIC, "id": name, "constraints": {"requires": [[0, 1.5]]}}
+    with pytest.raises(optsum.InputError, match=re.escape(f"In topic {name!r}, a sentence of requires is 1.5; give")):
+        optsum.solve(topic, max_length=5)
 
 
 def test_a_violation_that_is_no_whole_number_is_refused() -> None:

@@ -98,6 +98,11 @@ def test_empty_tokens_survive_stop_words_and_stemming() -> None:
     assert Analyzer("tokens", stem=True, stopwords="drop").tokens(("", "the", "cats")) == ["", "cat"]
 
 
+def test_tokens_of_a_function_have_the_first_position_in_any_case() -> None:
+    found = Analyzer(lambda text: text.lower().split()).spans("The cat saw the Cat")
+    assert found == [("the", 0), ("cat", 4), ("saw", 8), ("the", 12), ("cat", 16)]
+
+
 def test_unknown_tokenizer_lists_near_names() -> None:
     with pytest.raises(UnknownNameError, match=r"no tokenizer 'Roge'; did you mean rouge\? Known: .*tokens"):
         Analyzer("Roge")

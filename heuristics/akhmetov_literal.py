@@ -20,7 +20,7 @@ from optsum.errors import OptionError, UnsupportedError
 from optsum.problem.problem import Capability, Problem, Selection
 from optsum.system.clock import Stopped
 
-from .starting import at_least
+from .baselines import at_least
 
 
 def rows_in_order(problem: Problem) -> Iterator[int]:

@@ -17,8 +17,8 @@ from optsum.coverage.instance import Sense
 from optsum.problem.problem import Capability, Problem, Selection
 from optsum.system.compiled import compiles, njit
 
+from .baselines import FromGreedy, Plain, Slices, at_least, is_certified, on_arrays, raise_cheap_bound, random_start
 from .moves import EVALUATIONS, become, descend, overwrite, rank, restart, settle, start, tiny
-from .starting import FromGreedy, Plain, Slices, at_least, is_certified, on_arrays, raise_cheap_bound, random_start
 
 
 @compiles

@@ -14,6 +14,19 @@ from optsum.coverage.state import CHOSEN, Arrays
 from optsum.problem.problem import Capability, Problem, Selection
 from optsum.system.compiled import compiles, njit
 
+from .baselines import (
+    FromGreedy,
+    Greedy,
+    Plain,
+    Slices,
+    at_least,
+    decisions,
+    greedy_start,
+    is_certified,
+    on_arrays,
+    raise_cheap_bound,
+    random_start,
+)
 from .moves import (
     EVALUATIONS,
     PAIRS,
@@ -33,19 +46,6 @@ from .moves import (
     tiny,
 )
 from .moves import prepare as prepare_descent
-from .starting import (
-    FromGreedy,
-    Greedy,
-    Plain,
-    Slices,
-    at_least,
-    decisions,
-    greedy_start,
-    is_certified,
-    on_arrays,
-    raise_cheap_bound,
-    random_start,
-)
 
 
 @dataclass(frozen=True)

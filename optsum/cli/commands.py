@@ -686,7 +686,7 @@ def run_warm_up(
 
 
 def kernels_of(strategies: Iterable[str]) -> list[Callable[[], object]]:
-    from optsum.coverage.state import prepare_climb
+    from optsum.coverage.greedy import prepare_climb
     from optsum.problem.objective import prepare_text
     from optsum.running.enumerate import prepare_families
     from optsum.system.compiled import collected

@@ -516,7 +516,7 @@ class CoverageProblem(Problem):
     def prepare(self) -> None:
         """Compile the greedy climb, with which bounds of ratios start."""
         if not self.can(Capability.LINEAR):
-            from optsum.coverage.state import prepare_climb
+            from optsum.coverage.greedy import prepare_climb
 
             prepare_climb()
 

@@ -22,8 +22,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from optsum.coverage.greedy import climb
 from optsum.coverage.instance import Coverage, Facility, Row, gains_alone, key_of, score
-from optsum.coverage.state import climb
 from optsum.program.model import affordable, coverage_model, model_bound, relax, relaxed_bound, steps_of
 from optsum.program.sum_bound import SumBound
 from optsum.program.surrogate import DenominatorBox, Weighted, box_of, collapsed, programs, reaches

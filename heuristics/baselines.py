@@ -63,7 +63,7 @@ class Greedy(Strategy):
             raise UnsupportedError("Units without gain only increase the minimized length: leave out the option idle.")
 
     def prepare(self, problem: Problem | None = None) -> None:
-        from optsum.coverage.state import prepare_climb
+        from optsum.coverage.greedy import prepare_climb
 
         if problem is None or problem.can(Capability.COVERAGE):
             prepare_climb()
@@ -105,7 +105,7 @@ class Greedy(Strategy):
 
     @staticmethod
     def _on_arrays(run: Run, coverage: Coverage) -> Selection | None:
-        from optsum.coverage.state import climbers_of
+        from optsum.coverage.greedy import climbers_of
 
         run.check()
         climbers = climbers_of(coverage, run.deadline)

@@ -23,9 +23,10 @@ from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
-from optsum.coverage.ceilings import CeilingArrays, arrays_of_ceilings, correct
+from optsum.coverage.ceilings import NO_CEILINGS, CeilingArrays, arrays_of_ceilings, correct
 from optsum.coverage.instance import Combination, Coverage, IntArray, Row, Sense, kernel_array, pack
 from optsum.system.compiled import njit
+from optsum.whole import LARGEST
 
 LENGTH, CHOSEN, MISSING = 0, 1, 2
 
@@ -33,7 +34,6 @@ RATIO, SUM, PRODUCT, COVER, HARMONIC, INTEGER = range(6)
 """Ways in which totals make one value. `COVER`: the length is minimized; `INTEGER`: the first total is the value."""
 
 KINDS: Final = dict(zip(Combination, (RATIO, SUM, PRODUCT, HARMONIC), strict=True))
-_INT64_SAFE = 2**62
 
 
 class Arrays(NamedTuple):
@@ -108,13 +108,13 @@ def arrays_of(instance: Coverage, *, totals_only: bool = False) -> Arrays | None
     alone = instance.constant_denominator and not totals_only
     constants = [instance.constants[0], 1] if alone else instance.constants
     limits = (0, int(instance.lengths.sum())) if covering else (int(instance.min_length), int(instance.max_length))
-    rows = () if totals_only else instance.rows
+    rows, bounded = () if totals_only else instance.rows, bool(instance.ceilings)
     return Arrays(
         kernel_array(instance.lengths),
         *_features(instance, rows),
         kernel_array(constants),
         kernel_array(instance.mass),
-        kernel_array([min(weight, _INT64_SAFE) for weight in instance.weights]),  # larger ones: only with `totals_only`
+        kernel_array([min(weight, LARGEST) for weight in instance.weights]),  # larger ones: only with `totals_only`
         kernel_array(parents),
         *limits,
         COVER if covering else KINDS[instance.combination],
@@ -125,8 +125,8 @@ def arrays_of(instance: Coverage, *, totals_only: bool = False) -> Arrays | None
         *pack(needs),
         *pack(vetoes),
         *_seams(instance),
-        int(bool(instance.ceilings)),
-        arrays_of_ceilings(instance.ceilings, instance.size, len(instance.constants)),
+        int(bounded),
+        arrays_of_ceilings(instance.ceilings, instance.size, len(instance.constants)) if bounded else NO_CEILINGS,
     )
 
 
@@ -171,8 +171,8 @@ def fits(instance: Coverage) -> bool:
     reach += np.bincount(instance.slot, weights=full, minlength=len(reach))
     largest = [max(1, int(total) + 1) for total in reach]
     if instance.goal is Sense.MINIMIZE or instance.constant_denominator:
-        return largest[0] < _INT64_SAFE
-    return prod(instance.combination.largest(largest[0::2], largest[1::2], instance.weights)) < _INT64_SAFE
+        return largest[0] < LARGEST
+    return prod(instance.combination.largest(largest[0::2], largest[1::2], instance.weights)) < LARGEST
 
 
 def empty_state(arrays: Arrays) -> State:

@@ -263,14 +263,10 @@ class _Ended(Exception):  # noqa: N818 - no error: it leaves DEAP's loop
 @contextmanager
 def _exchanged(dice: random.Random) -> Iterator[None]:
     """Swap the state of `random`, from which DEAP draws, with the state of `dice`, and swap back at the end."""
-
-    def exchange() -> None:
-        state = random.getstate()
-        random.setstate(dice.getstate())
-        dice.setstate(state)
-
-    exchange()
+    outer = random.getstate()
+    random.setstate(dice.getstate())
     try:
         yield
     finally:
-        exchange()
+        dice.setstate(random.getstate())
+        random.setstate(outer)

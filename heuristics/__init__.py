@@ -8,7 +8,7 @@ module              content
 `genetic`           `genetic` and `genetic+greedy`: genetic algorithms
 `akhmetov_literal`  the heuristics of Akhmetov et al. 2022 as printed
 `moves`             the moves and kernels that local search and genetic algorithms share
-`starting`          `lead`, `random` and `greedy`; kernels in time slices, stopping at the bound, and local search for
+`baselines`         `lead`, `random` and `greedy`; kernels in time slices, stopping at the bound, and local search for
                     problems that only have `evaluate`, `moves` and `repair`
 ==================  ================================================================================================
 """

@@ -20,7 +20,7 @@ from optsum.errors import OptionError, UnsupportedError
 from optsum.problem.problem import Capability, Problem, Selection
 from optsum.system.clock import Stopped
 
-from .starting import at_least
+from .baselines import at_least
 
 
 def rows_in_order(problem: Problem) -> Iterator[int]:
@@ -60,9 +60,9 @@ def best_prefix(run: Run) -> Selection:
             run.count(evaluations=1)
     except (Stopped, KeyboardInterrupt):
         if ranked:
-            run.see(_best_first(ranked)[0][1])
+            run.see(max(ranked, key=itemgetter(0))[1])  # the first of equals
         raise
-    return _best_first(ranked)[0][1]
+    return max(ranked, key=itemgetter(0))[1]
 
 
 def _rank(problem: Problem, selection: Selection) -> tuple[int, Key]:
@@ -73,10 +73,6 @@ def _rank(problem: Problem, selection: Selection) -> tuple[int, Key]:
 _Ranked: TypeAlias = tuple[tuple[int, Key], Selection]
 
 
-def _best_first(ranked: Sequence[_Ranked]) -> list[_Ranked]:
-    return sorted(ranked, key=itemgetter(0), reverse=True)  # equals keep their order
-
-
 class _Literal(Strategy):
     """Base of the three searches of the paper: all sentences of the text are units and may be chosen freely."""
 
@@ -84,10 +80,8 @@ class _Literal(Strategy):
 
     def accept(self, problem: Problem) -> None:
         super().accept(problem)
-        trees = False
-        if problem.can(Capability.COVERAGE):
-            coverage = problem.coverage
-            trees = coverage.goal is Sense.MINIMIZE or bool((coverage.parents >= 0).any())
+        coverage = problem.coverage if problem.can(Capability.COVERAGE) else None
+        trees = coverage is not None and (coverage.goal is Sense.MINIMIZE or bool((coverage.parents >= 0).any()))
         if trees or problem.sense is not Sense.MAXIMIZE:
             raise UnsupportedError(
                 f"The strategy {self.name} chooses whole sentences freely and maximizes, as in its paper: use vns, "
@@ -115,6 +109,7 @@ class _Sized(_Literal):
     """Base of the searches that choose as many sentences as the abstract has, unless `sentences` is set."""
 
     sentences: int | None
+    from_greedy: ClassVar[bool] = False  # Whether the selection of `greedy-rows` is a first selection.
 
     def accept(self, problem: Problem) -> None:
         super().accept(problem)
@@ -164,16 +159,13 @@ class VnsPaper(_Sized):
         if not isinstance(seconds, int | float) or isinstance(seconds, bool) or not seconds >= 0:
             raise OptionError(f"The option seconds is {self.seconds!r}; give a number of seconds, 0 or more.")
 
-    def first(self, run: Run) -> list[int]:
-        chosen: list[int] = run.rng.choice(run.problem.size, self.size(run.problem), replace=False).tolist()
-        return chosen
-
     def search(self, run: Run) -> None:
         problem = run.problem
         if problem.size == 0:
             run.see(())
             return
-        held = self.first(run)
+        held = list(best_prefix(run)) if self.from_greedy else []
+        held = held or run.rng.choice(problem.size, self.size(problem), replace=False).tolist()
         run.see(held)
         best = _rank(problem, tuple(sorted(held)))
         outside = np.setdiff1d(np.arange(problem.size), held)
@@ -206,9 +198,7 @@ class VnsPaperGreedy(VnsPaper):
     name: ClassVar[str] = "vns-paper+greedy"
     about: ClassVar[str] = "reduced VNS from greedy-rows (Akhmetov et al. 2022)"
     requires: ClassVar[frozenset[Capability]] = frozenset({Capability.COVERAGE})
-
-    def first(self, run: Run) -> list[int]:
-        return list(best_prefix(run)) or super().first(run)
+    from_greedy: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)
@@ -235,10 +225,6 @@ class GeneticPaper(_Sized):
         at_least(1, generations=self.generations)
         at_least(1, none=True, sentences=self.sentences)
 
-    def given(self, run: Run) -> list[Selection]:
-        del run
-        return []
-
     def search(self, run: Run) -> None:
         problem, rng = run.problem, run.rng
         if problem.size == 0:
@@ -247,7 +233,7 @@ class GeneticPaper(_Sized):
         size = self.size(problem)
         order = rng.permutation(problem.size).tolist()
         candidates = [tuple(sorted(order[first : first + size])) for first in range(0, problem.size, size)]
-        candidates += self.given(run)
+        candidates += [best_prefix(run)] if self.from_greedy else []
         kept = max(1, len(candidates) // 2)
         ranked: list[_Ranked] = []
         try:
@@ -274,7 +260,7 @@ class GeneticPaper(_Sized):
             run.check()
             ranked.append((_rank(run.problem, candidate), candidate))
             run.count(evaluations=1)
-        return _best_first(ranked)
+        return sorted(ranked, key=itemgetter(0), reverse=True)  # equals keep their order
 
 
 @dataclass(frozen=True)
@@ -284,6 +270,4 @@ class GeneticPaperGreedy(GeneticPaper):
     name: ClassVar[str] = "genetic-paper+greedy"
     about: ClassVar[str] = "all-pairs crossover, greedy-rows among the first candidates (Akhmetov et al. 2022)"
     requires: ClassVar[frozenset[Capability]] = frozenset({Capability.COVERAGE})
-
-    def given(self, run: Run) -> list[Selection]:
-        return [best_prefix(run)]
+    from_greedy: ClassVar[bool] = True

@@ -17,8 +17,8 @@ from optsum.coverage.instance import Sense
 from optsum.problem.problem import Capability, Problem, Selection
 from optsum.system.compiled import compiles, njit
 
+from .baselines import FromGreedy, Plain, Slices, at_least, is_certified, on_arrays, raise_cheap_bound, random_start
 from .moves import EVALUATIONS, become, descend, overwrite, rank, restart, settle, start, tiny
-from .starting import FromGreedy, Plain, Slices, at_least, is_certified, on_arrays, raise_cheap_bound, random_start
 
 
 @compiles
@@ -263,14 +263,10 @@ class _Ended(Exception):  # noqa: N818 - no error: it leaves DEAP's loop
 @contextmanager
 def _exchanged(dice: random.Random) -> Iterator[None]:
     """Swap the state of `random`, from which DEAP draws, with the state of `dice`, and swap back at the end."""
-
-    def exchange() -> None:
-        state = random.getstate()
-        random.setstate(dice.getstate())
-        dice.setstate(state)
-
-    exchange()
+    outer = random.getstate()
+    random.setstate(dice.getstate())
     try:
         yield
     finally:
-        exchange()
+        dice.setstate(random.getstate())
+        random.setstate(outer)

@@ -14,6 +14,17 @@ from optsum.coverage.state import CHOSEN, Arrays
 from optsum.problem.problem import Capability, Problem, Selection
 from optsum.system.compiled import compiles, njit
 
+from .baselines import (
+    FromGreedy,
+    Plain,
+    Slices,
+    at_least,
+    decisions,
+    is_certified,
+    on_arrays,
+    raise_cheap_bound,
+    random_start,
+)
 from .moves import (
     EVALUATIONS,
     PAIRS,
@@ -33,23 +44,10 @@ from .moves import (
     tiny,
 )
 from .moves import prepare as prepare_descent
-from .starting import (
-    FromGreedy,
-    Greedy,
-    Plain,
-    Slices,
-    at_least,
-    decisions,
-    greedy_start,
-    is_certified,
-    on_arrays,
-    raise_cheap_bound,
-    random_start,
-)
 
 
 @dataclass(frozen=True)
-class GreedyLocalSearch(Strategy):
+class GreedyLocalSearch(FromGreedy):
     """Improve the greedy selection by moves until none helps, in milliseconds.
 
     Variable neighbourhood descent: add, drop, swap one unit for one or several (by gain, then by gain per length), and
@@ -69,12 +67,12 @@ class GreedyLocalSearch(Strategy):
         at_least(1, most_moves=self.most_moves)
 
     def prepare(self, problem: Problem | None = None) -> None:
-        Greedy().prepare(problem)
+        super().prepare(problem)
         if problem is None or problem.can(Capability.COVERAGE):
             prepare_descent()
 
     def search(self, run: Run) -> None:
-        first = greedy_start(run)
+        first = self.start(run)
         run.see(first)
         if (kernels := on_arrays(run)) is None:
             Plain(run).descend(first)

@@ -18,25 +18,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from optsum.coverage.greedy import ALONE, JOINED, RULED, changed_joined, gain_kinds, gain_of, unit_gains
 from optsum.coverage.instance import Coverage, IntArray, Sense, gains_alone, kernel_array, pack
 from optsum.coverage.state import (
-    ALONE,
     CHOSEN,
     COVER,
-    JOINED,
     LENGTH,
     MISSING,
     RATIO,
-    RULED,
     Arrays,
     State,
     arrays_of,
-    changed_joined,
     empty_state,
     flip,
-    gain_kinds,
-    gain_of,
-    unit_gains,
     value_pair,
 )
 from optsum.system.compiled import compiles, njit
@@ -117,7 +111,7 @@ class Neighbourhood(NamedTuple):
     # drop_start, drop_unit: packed: each unit with its descendants.
     drop_start: IntArray
     drop_unit: IntArray
-    quick: IntArray  # (moves,): see `optsum.coverage.state.gain_kinds`.
+    quick: IntArray  # (moves,): see `optsum.coverage.greedy.gain_kinds`.
     table: MoveTable  # Gains of units at the selection whose additions were evaluated last.
     option_start: IntArray  # (features + 1,): for covers, where the options begin that give each feature copies.
     # needed_start, needed_unit: packed: the units that each option needs.

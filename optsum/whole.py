@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LARGEST: Final = 2**62  # Sums with larger numbers might overflow 64-bit integers.
+INT64_SAFE: Final = 2**61  # Limit of sums and products of 64-bit integers, some of which are then added.
+LARGEST_DENOMINATOR: Final = 2**50  # A common denominator beyond it leaves too little room for numerators in 64 bits.
 
 
 def whole(

@@ -839,7 +839,7 @@ def _by_table(instance: Coverage, lengths: IntArray) -> Found | None:
         instance.unit_start, instance.unit_feature, instance.unit_count, instance.level_start, instance.level,
         instance.slot, instance.constants, instance.mass,
     )  # fmt: skip
-    ceilings = arrays_of_ceilings(instance.ceilings, instance.size, 2 * made)
+    ceilings = arrays_of_ceilings(instance.ceilings, instance.size, 2 * made) if instance.ceilings else NO_CEILINGS
     found, chosen, totals = (np.zeros(room, np.int64) for room in (3, 3, 4))
     state = _search_instance_by_table(
         *map(kernel_array, arrays), low, high, ceilings, np.int64(_TABLE_WORK), found, chosen, totals
@@ -856,7 +856,7 @@ def _by_table(instance: Coverage, lengths: IntArray) -> Found | None:
 MOST_UNITS: Final = 256  # Largest number of units of a topic in a joint search, which saves little for larger ones.
 MOST_CHOSEN: Final = 128  # Largest number of units of a selection found in a joint search.
 _TOGETHER_WORK: Final = 1_000_000  # Limit of steps (some milliseconds) for a topic, so that Ctrl-C is handled in time.
-_COMMON: Final = 2**50  # Largest common denominator with enough room in 64 bits, as in `optsum.problem.objective`.
+_COMMON: Final = 2**50  # Largest common denominator with enough room in 64 bits, as in `optsum.whole`.
 
 
 @njit(cache=True)

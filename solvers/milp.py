@@ -22,8 +22,8 @@ import numpy as np
 
 from optsum.contracts.backend import Backend, RawOutcome
 from optsum.contracts.strategy import Run, Strategy, limits_left
+from optsum.coverage.greedy import climb, prepare_climb
 from optsum.coverage.instance import Coverage, Facility, Sense, score
-from optsum.coverage.state import climb, prepare_climb
 from optsum.errors import BackendError, UnsupportedError
 from optsum.problem.problem import Capability, Problem, Selection, require
 from optsum.program.model import LinearModel, coverage_model, model_bound

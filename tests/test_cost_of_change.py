@@ -170,7 +170,7 @@ def _summaries(''',
     ]
 }
 OPTION: Final = {
-    "heuristics/starting.py": [
+    "heuristics/baselines.py": [
         (
             '    name: ClassVar[str] = "lead"\n',
             '    skip: int = 0\n    """Sentences that are left out."""\n    name: ClassVar[str] = "lead"\n',

@@ -113,8 +113,8 @@ def test_the_table_of_places_names_existing_files() -> None:
 @pytest.mark.parametrize(
     ("path", "source"),
     [
-        ("solvers/milp.py", "from heuristics.starting import Greedy"),
-        ("solvers/milp.py", "from optsum.heuristics.starting import Greedy"),
+        ("solvers/milp.py", "from heuristics.baselines import Greedy"),
+        ("solvers/milp.py", "from optsum.heuristics.baselines import Greedy"),
         ("solvers/milp.py", "import optsum.formulations.extractive as e"),
         ("solvers/milp.py", "from optsum import heuristics"),
         ("solvers/milp.py", "from optsum.solvers.highs import Highs"),

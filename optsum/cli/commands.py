@@ -687,7 +687,7 @@ def run_warm_up(
 
 def kernels_of(strategies: Iterable[str]) -> list[Callable[[], object]]:
     from optsum.contracts.strategy import Strategy
-    from optsum.coverage.state import prepare_climb
+    from optsum.coverage.greedy import prepare_climb
     from optsum.problem.objective import prepare_text
     from optsum.running.each_topic import prepare_together
     from optsum.running.enumerate import prepare_families

@@ -356,11 +356,7 @@ class CeilingArrays(NamedTuple):
 
 
 def arrays_of_ceilings(ceilings: Sequence[Ceiling], units: int, totals: int) -> CeilingArrays:
-    """Return the arrays of ceilings; without ceilings, the same empty arrays for all searches."""
-    return _arrays(ceilings, units, totals) if ceilings else NO_CEILINGS
-
-
-def _arrays(ceilings: Sequence[Ceiling], units: int, totals: int) -> CeilingArrays:
+    """Return the arrays of ceilings; searches without ceilings share `NO_CEILINGS`."""
     groups = [(one, group) for one in ceilings if isinstance(one, CappedUnion) for group in one.groups]
     texts = [one for one in ceilings if isinstance(one, TextSubsequence)]
     words = max([1, *((group.places.bit_count() + 63) // 64 for _, group in groups)])
@@ -400,7 +396,7 @@ def _arrays(ceilings: Sequence[Ceiling], units: int, totals: int) -> CeilingArra
     )
 
 
-NO_CEILINGS: Final = _arrays((), 0, 0)
+NO_CEILINGS: Final = arrays_of_ceilings((), 0, 0)
 
 
 def _bits(numbers: Sequence[int], size: int) -> NDArray[np.uint8]:

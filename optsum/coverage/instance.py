@@ -43,7 +43,7 @@ from numpy.typing import NDArray
 
 from optsum.coverage.ceilings import CappedUnion, Ceiling, Group, TextSubsequence
 from optsum.errors import InputError, UnsupportedError
-from optsum.whole import LARGEST, whole, whole_array, whole_numbers
+from optsum.whole import LARGEST, LARGEST_DENOMINATOR, whole, whole_array, whole_numbers
 
 IntArray: TypeAlias = NDArray[np.int64]
 
@@ -457,7 +457,7 @@ class Coverage:
     @property
     def singletons(self) -> bool:
         """Whether every occurrence is decided by one unit and no unit has a parent."""
-        return not self.joints and not (len(self.parents) and (self.parents >= 0).any())
+        return not self.joints and not bool((self.parents >= 0).any())
 
     @cached_property  # a search reads it nine times
     def constant_denominator(self) -> bool:
@@ -702,8 +702,6 @@ _ARRAYS: Final = {
 """The name of each array in messages."""
 
 
-_LARGEST: Final = 2**50  # A denominator beyond this would leave too little room in 64-bit integers.
-
 _MOST: Final = 40_000_000  # Largest number of pairs of a level and a unit that reaches it; each takes 16 bytes.
 
 _LIGHT: Final = 4_000_000  # Approximate number of pairs of level and unit in the instance for heuristics.
@@ -808,10 +806,10 @@ class Facility(Coverage):
         similar = whole_array(similar, "A similarity", ndim=2, least=0)
         importance = whole_array(importance, "The importance of token {}", least=1)
         own = None if own is None else whole_array(own, "A sum of a unit", ndim=2, least=0)
-        full = whole(full, "The denominator", least=1, most=_LARGEST)
+        full = whole(full, "The denominator", least=1, most=LARGEST_DENOMINATOR)
         if similar.shape != (len(importance), len(length)):
             raise InputError("The similarities must have a row for each token and a column for each unit.")
-        if float(importance @ similar.max(axis=1, initial=0).astype(np.float64)) > _LARGEST:
+        if float(importance @ similar.max(axis=1, initial=0).astype(np.float64)) > LARGEST_DENOMINATOR:
             raise InputError("The similarities are too large together: divide them by a common factor.")
         # An instance without features is made, which checks all other fields.
         also: dict[str, Any] = {} if own is None else {"weights": (1, 1), "combination": Combination.HARMONIC}
@@ -858,8 +856,7 @@ class Facility(Coverage):
 
     def floors(self, kept: IntArray) -> IntArray:
         """Return the floor b_r of each token: its highest level that is not kept."""
-        _, _, floors = self._kept_levels(kept)
-        return floors
+        return self._kept_levels(kept)[2]
 
     @property
     def relaxed(self) -> Coverage:
@@ -903,8 +900,7 @@ class Facility(Coverage):
     def truncated(self, kept: IntArray | None = None) -> Coverage:
         """Return the instance with only the highest levels of each token, by default `first_kept`; see the class."""
         arrays = self._arrays(self.first_kept() if kept is None else kept)
-        same = {name: getattr(self, name) for name in _SAME}
-        return Coverage.trusted(**same, **arrays)
+        return Coverage.trusted(**{name: getattr(self, name) for name in _SAME}, **arrays)
 
     def _ordered(self) -> tuple[IntArray, NDArray[np.bool_]]:
         ordered = -np.sort(-self.similar, axis=1)
@@ -1139,9 +1135,7 @@ def coverage_of_json(text: str | Mapping[str, Any]) -> Coverage:
             raise InputError(f"This is not optsum's normal form: its format is not {FORMAT!r}.")
         given = {"rows": (), "ceilings": (), **data}  # files of older versions lack these fields
         values = {field.name: given[field.name] for field in fields(Coverage)}
-        return Coverage(
-            **{name: _READ_BY[name](value) if name in _READ_BY else value for name, value in values.items()}
-        )
+        return Coverage(**values | {name: read(values[name]) for name, read in _READ_BY.items()})
     except (AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
         if isinstance(error, InputError):
             raise

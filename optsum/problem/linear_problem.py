@@ -420,14 +420,13 @@ class PyomoProblem(LinearProblem):
         name: str = "",
     ) -> None:
         program, begins = _from_pyomo(model, units)
-        called = name or ("" if model.name == "unknown" else model.name)
         super().__init__(
             program=program,
             lengths=tuple(lengths),
             begins=begins,
             min_length=min_length,
             max_length=max_length,
-            name=called,
+            name=name or ("" if model.name == "unknown" else model.name),
             labels=program.column_names[: program.units],
         )
 
@@ -676,9 +675,8 @@ def _from_pyomo(model: Any, units: Any) -> tuple[LinearModel, tuple[int, ...]]:
     for constraint in model.component_data_objects(pyo.Constraint, active=True, descend_into=True):
         what = f"The constraint {constraint.name}"
         body, moved = terms(constraint.body, what)
-        low, high = (_side(side, what) for side in (constraint.lb, constraint.ub))
-        sides = (None if side is None else side - moved for side in (low, high))
-        rows.append(_Row(constraint.name, body, *sides))
+        sides = (_side(side, what) for side in (constraint.lb, constraint.ub))
+        rows.append(_Row(constraint.name, body, *(None if side is None else side - moved for side in sides)))
     objectives = list(model.component_data_objects(pyo.Objective, active=True, descend_into=True))
     if len(objectives) != 1:
         raise InputError(f"This Pyomo model has {len(objectives)} active objectives: give it exactly one.")

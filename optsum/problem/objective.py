@@ -41,8 +41,7 @@ from optsum.system.clock import Deadline
 from optsum.system.compiled import compiles, njit
 from optsum.text.analyzer import LENGTH_OF, Analyzer, Sentence
 from optsum.text.interned import Interned, interned
-
-_LARGEST = 2**50  # A common denominator beyond this would leave too little room in 64-bit integers.
+from optsum.whole import LARGEST_DENOMINATOR
 
 
 class Component(NamedTuple):
@@ -342,7 +341,7 @@ def _ratios_of(components: Sequence[Rows | Subsequences], spec: Spec, *, product
     ]
     totals = [sum(map(component.total, references)) for component, references in ratios]
     common = lcm(*(total for total in totals if total))
-    if measure == "recall" and not product and (len(ratios) == 1 or common * len(ratios) <= _LARGEST):
+    if measure == "recall" and not product and (len(ratios) == 1 or common * len(ratios) <= LARGEST_DENOMINATOR):
         made = Ratios(units, 1)
         made.constants[1] = common * len(ratios) if len(ratios) > 1 else totals[0]
         for component in components:

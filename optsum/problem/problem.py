@@ -31,7 +31,7 @@ from optsum.errors import InputError, UnsupportedError
 from optsum.optima.counting import fit
 from optsum.program.model import LinearModel, affordable, model_bound, model_of, near_best
 from optsum.system.clock import NEVER, Deadline
-from optsum.whole import whole, whole_numbers
+from optsum.whole import LARGEST_DENOMINATOR, whole, whole_numbers
 
 Selection: TypeAlias = tuple[int, ...]  # Chosen units, sorted, each once.
 
@@ -490,11 +490,8 @@ class CoverageProblem(Problem):
     def explain(self, missing: frozenset[Capability]) -> str:
         bottoms = [int(bottom) for bottom in self.instance.constants[1::2] if bottom > 0]
         constant = not self.instance.mass[1::2].any() and not (self.instance.slot % 2 == 1).any()
-        if (
-            missing & {Capability.LINEAR, Capability.COMBINATORIAL_BOUND}
-            and constant
-            and lcm(*bottoms) * self.instance.ratios > 2**50
-        ):
+        large = constant and lcm(*bottoms) * self.instance.ratios > LARGEST_DENOMINATOR
+        if large and missing & {Capability.LINEAR, Capability.COMBINATORIAL_BOUND}:
             instead = "branch-and-bound, greedy or exhaustive" if Capability.LINEAR in missing else "--bound=lagrangian"
             return (
                 f"the common denominator of its {self.instance.ratios} ratios is beyond 2^50; "
@@ -516,7 +513,7 @@ class CoverageProblem(Problem):
     def prepare(self) -> None:
         """Compile the greedy climb, with which bounds of ratios start."""
         if not self.can(Capability.LINEAR):
-            from optsum.coverage.state import prepare_climb
+            from optsum.coverage.greedy import prepare_climb
 
             prepare_climb()
 

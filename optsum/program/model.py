@@ -31,7 +31,7 @@ from optsum.coverage.instance import NO_LIMIT, Coverage, IntArray, Joint, Sense
 from optsum.errors import InputError, UnsupportedError
 from optsum.system.clock import NEVER, Deadline, standing
 from optsum.system.processes.children import run_in_thread
-from optsum.whole import LARGEST, whole, whole_array
+from optsum.whole import INT64_SAFE, LARGEST, whole, whole_array
 
 _JOINT_S: Final = 5e-6  # Approximate seconds to add a joint occurrence to a program.
 
@@ -556,7 +556,6 @@ def near_best(model: LinearModel, deadline: Deadline) -> NDArray[np.float64] | N
 
 SCALE = 65536  # Multipliers are rounded to multiples of its reciprocal.
 
-_INT64_SAFE = 2.0**61
 _LARGEST = 2.0**256  # Multipliers beyond it are cut, so that no float overflows; any finite ones are valid.
 
 
@@ -586,7 +585,7 @@ def dual_bound(
     spread = np.repeat(np.abs(scaled), widths) * np.abs(model.row_value) * np.maximum(model.upper[model.row_column], 1)
     magnitude = float(np.abs(scaled) @ np.abs(side)) + float(spread.sum())
     magnitude += SCALE * float(np.abs(model.objective) @ model.upper) + float(np.abs(scaled).max(initial=0.0))
-    exact = np.int64 if magnitude < _INT64_SAFE else object  # Python integers where int64 might not hold
+    exact = np.int64 if magnitude < INT64_SAFE else object  # Python integers where int64 might not hold
     multiplier = _exact(scaled, exact)
     reduced = sign * SCALE * model.objective.astype(exact)
     np.subtract.at(reduced, model.row_column, np.repeat(multiplier, widths) * model.row_value.astype(exact))
@@ -606,11 +605,9 @@ def relaxed_bound(model: LinearModel, relaxation: Relaxation | None) -> int:
     """Return `dual_bound` with the multipliers of a relaxation, or with zeros if there is none or these do better."""
     if relaxation is not None and relaxation.optimal:
         return dual_bound(model, relaxation.duals)
-    plain = dual_bound(model, np.zeros(model.rows))
-    if relaxation is None:
-        return plain
-    found = dual_bound(model, relaxation.duals)  # multipliers of an early basis may be worse than zeros
-    return min(plain, found) if model.sense is Sense.MAXIMIZE else max(plain, found)
+    tried = [np.zeros(model.rows), *([] if relaxation is None else [relaxation.duals])]  # an early basis may be worse
+    bounds = [dual_bound(model, duals) for duals in tried]
+    return min(bounds) if model.sense is Sense.MAXIMIZE else max(bounds)
 
 
 def _exact(values: NDArray[np.float64], dtype: type) -> NDArray[np.int64]:
@@ -679,7 +676,7 @@ def is_cover(instance: Coverage) -> bool:
     return (
         instance.goal is Sense.MINIMIZE
         and bool((np.diff(instance.level_start) <= 2).all())
-        and not (len(instance.parents) and (instance.parents >= 0).any())
+        and not (instance.parents >= 0).any()
         and not any(joint.vetoes for joint in instance.joints)
         and not instance.rows
     )

@@ -15,26 +15,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from math import ceil, exp, floor, gcd, isqrt, log, prod, sqrt
+from math import ceil, exp, gcd, isqrt, log, prod, sqrt
 from operator import mul
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from optsum.coverage.greedy import climb
 from optsum.coverage.instance import Coverage, Facility, Row, gains_alone, key_of, score
-from optsum.coverage.state import climb
 from optsum.program.model import affordable, coverage_model, model_bound, relax, relaxed_bound, steps_of
-from optsum.program.sum_bound import SumBound
+from optsum.program.sum_bound import REACH, SumBound
 from optsum.program.surrogate import DenominatorBox, Weighted, box_of, collapsed, programs, reaches
 from optsum.system.clock import NEVER, Deadline, Stopped
+from optsum.whole import INT64_SAFE
 
 _MANY = 64  # Largest number of ratios whose sum is an exact fraction.
 
 _GRID = 10**6  # Bounds are multiples of 1 / _GRID, and rounds end when they gain less.
-
-
-_INT64_SAFE = 2**61
 
 MANY_JOINTS = 100  # Number of joints above which each program takes far longer than without them.
 
@@ -43,8 +41,6 @@ _ROUNDS = 8  # Rounds of Frank and Wolfe's method.
 _CLIMBS = 2  # Climbs of one ratio that approximates a sum, the second at the denominators that the first found.
 
 _WINDOWS = 5  # Number of times that the window with the largest bound of a harmonic mean is halved.
-
-_REACH = 2.0**32  # Approximate size of coefficients: fine enough for the grid, small enough for a linear program.
 
 
 def ratio_bound(instance: Coverage, start: Fraction | None = None, deadline: Deadline = NEVER) -> Fraction:
@@ -60,9 +56,9 @@ def ratio_bound(instance: Coverage, start: Fraction | None = None, deadline: Dea
         guess = Fraction(ceil(guess * _GRID), _GRID)
     most = reaches(instance)
     bound = max(guess, trivial_bound(instance))
-    if _GRID * (guess + 1) * max(most) >= _INT64_SAFE:  # the program's coefficients would not fit
+    if _GRID * (guess + 1) * max(most) >= INT64_SAFE:  # the program's coefficients would not fit
         return bound
-    while affordable(instance, deadline) and guess.denominator * most[0] + guess.numerator * most[1] < _INT64_SAFE:
+    while affordable(instance, deadline) and guess.denominator * most[0] + guess.numerator * most[1] < INT64_SAFE:
         model = coverage_model(instance, guess, relaxed=True)
         relaxation = relax(model, deadline)
         surplus = relaxed_bound(model, relaxation) + model.offset  # q T - p D is at most this
@@ -90,8 +86,10 @@ def value_bound(instance: Coverage, deadline: Deadline = NEVER) -> Fraction:
     """Return a bound of the key of every selection, for any combination of ratios."""
     weights = [Fraction(weight) for weight in instance.weights]
     if instance.combination.alone:
-        start = _rounded(_greedy(instance, deadline)[0]) if affordable(instance, deadline) else None
-        return single_bound(instance, start, deadline)
+        if not affordable(instance, deadline):
+            return single_bound(instance, None, deadline)
+        top, bottom = score(instance, greedy_units(instance, deadline))[0]
+        return single_bound(instance, Fraction(top * _GRID // bottom if bottom > 0 else 0, _GRID), deadline)
     total = sum(instance.weights)
     if instance.combination.adds:
         quick = combined_bound(instance, alone_bounds(instance, Deadline(0.0)), deadline)
@@ -186,30 +184,24 @@ def _tangent_bound(
     known: Fraction,
     deadline: Deadline,
 ) -> Fraction:
+    """Return the largest bound of the programs at a tangent; `known`, a bound of all selections, if they give none.
+
+    With totals near the limit of 64 bits, all multipliers of denominators may be rounded to 0, or sums of totals may be
+    too large.
+    """
     box = None if window is None else window_box(instance, *window)
     wish = anchored(instance, Fraction(1), [float(ratio) for ratio in anchor], box)
     within = instance if window is None else restricted(instance, *window)
     box = box_of(instance, wish) if box is None else box
+    most, found = reaches(within), Fraction(0)
     try:
-        return _box_bound(within, box, wish, Fraction(0), known, deadline)
+        for tops, bottoms in programs(within, box, wish, largest=REACH, check=deadline.check):
+            top, bottom = (sum(map(mul, *pair)) for pair in ((tops, most[0::2]), (bottoms, most[1::2])))
+            if not any(bottoms) or max(top, bottom) >= INT64_SAFE:
+                return known
+            found = max(found, single_bound(collapsed(within, tops, bottoms), found, deadline))
     except Stopped:
         return known
-
-
-def _box_bound(
-    instance: Coverage, box: DenominatorBox, wish: Weighted, start: Fraction, known: Fraction, deadline: Deadline
-) -> Fraction:
-    """Return the largest bound of the programs of a box, but at least `start`.
-
-    If the programs give no bound, the result is `known`, a bound of all selections: with totals near the limit of 64
-    bits, all multipliers of denominators may be rounded to 0, or sums of totals may be too large.
-    """
-    most, found = reaches(instance), start
-    for tops, bottoms in programs(instance, box, wish, largest=_REACH, check=deadline.check):
-        top, bottom = (sum(map(mul, *pair)) for pair in ((tops, most[0::2]), (bottoms, most[1::2])))
-        if not any(bottoms) or max(top, bottom) >= _INT64_SAFE:
-            return max(start, known)
-        found = max(found, single_bound(collapsed(instance, tops, bottoms), found, deadline))
     return found
 
 
@@ -246,7 +238,7 @@ def greedy_units(instance: Coverage, deadline: Deadline = NEVER) -> tuple[int, .
     for _ in range(_CLIMBS):
         here = DenominatorBox(tuple(bottoms), (-1,) * len(bottoms), (), ())
         wish = Weighted(tuple(range(len(bottoms))), weights, Fraction(1), (1.0,) * len(bottoms))
-        climbed = climb(collapsed(light, *next(programs(instance, here, wish, largest=_REACH))), deadline)
+        climbed = climb(collapsed(light, *next(programs(instance, here, wish, largest=REACH))), deadline)
         if climbed is None:
             break
         totals, length, violation = score(instance, climbed.units)
@@ -254,16 +246,6 @@ def greedy_units(instance: Coverage, deadline: Deadline = NEVER) -> tuple[int, .
         if not violation and key_of(instance, totals, length) > best:
             best, units = Fraction(key_of(instance, totals, length)), climbed.units
     return units
-
-
-def _greedy(instance: Coverage, deadline: Deadline) -> tuple[Fraction, ...]:
-    totals, _, _ = score(instance, greedy_units(instance, deadline))
-    pairs = zip(totals[0::2], totals[1::2], strict=True)
-    return tuple(Fraction(top, bottom) if bottom > 0 else Fraction(0) for top, bottom in pairs)
-
-
-def _rounded(ratio: Fraction) -> Fraction:
-    return Fraction(floor(ratio * _GRID), _GRID)
 
 
 def single_bound(instance: Coverage, start: Fraction | None = None, deadline: Deadline = NEVER) -> Fraction:
@@ -371,13 +353,12 @@ def anchored(
         turned = sum((w / r for w, r in zip(instance.weights, near, strict=True)), Fraction(0))
         weights = tuple(w / r**2 for w, r in zip(instance.weights, near, strict=True))
         return Weighted(tuple(range(instance.ratios)), weights, power * turned**2 / total, typical)
-    rounded = [Fraction(r) for r in anchor]
     logs = log(power.numerator) - log(power.denominator)
     logs -= sum(w * log(r) for w, r in zip(instance.weights, anchor, strict=True))
     # Logarithms have a relative error of about 1e-15; their sum is divided by the summed weights.
     slack = 1e-12 * (1.0 + abs(log(power.numerator)) + abs(log(power.denominator)) + total * 50.0) / total
     value = Fraction(total * exp(logs / total - slack)) * (1 - Fraction(1, 10**12))
-    weights = tuple(Fraction(w) / r for w, r in zip(instance.weights, rounded, strict=True))
+    weights = tuple(w / Fraction(r) for w, r in zip(instance.weights, anchor, strict=True))
     return Weighted(tuple(range(instance.ratios)), weights, value, typical)
 
 

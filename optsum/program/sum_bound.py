@@ -43,12 +43,11 @@ from optsum.program.surrogate import (
 )
 from optsum.system.clock import Deadline, Stopped
 from optsum.system.compiled import njit
+from optsum.whole import INT64_SAFE
 
 _GRID: Final = 2**20  # Bounds are multiples of about its reciprocal.
 
-_REACH: Final = 2.0**32  # Approximate size of a program's coefficients.
-
-_INT64_SAFE: Final = 2.0**61
+REACH: Final = 2.0**32  # Approximate size of coefficients: fine enough for grids, small enough for linear programs.
 
 _NARROW: Final = 5e-4  # Relative excess (`surrogate.excess`) at or below which a box is not halved.
 
@@ -296,7 +295,7 @@ class SumBound:
     def _looked_at(self, bound: Fraction, part: _Part, deadline: Deadline) -> Sequence[tuple[Fraction, _Part]]:
         """Return the parts that replace a part, with bounds: none if `enough` is a bound, its halves, or itself."""
         corners = []
-        found = programs(self._instance, part.box, self._wish, largest=_REACH, check=deadline.check)
+        found = programs(self._instance, part.box, self._wish, largest=REACH, check=deadline.check)
         for number, (tops, bottoms) in enumerate(found):
             corner = part.corners[number % len(part.corners)]
             if corner.bound is None or corner.bound > self._enough:
@@ -317,7 +316,7 @@ class SumBound:
     def _descended(self, tops: Sequence[int], bottoms: Sequence[int], box: DenominatorBox, begun: _Corner) -> _Corner:
         """Return better prices of a corner's program, with the bound that they prove, if its numbers fit 64 bits."""
         instance, most = self._instance, self._most
-        if max(sum(map(mul, tops, most[0::2])), sum(map(mul, bottoms, most[1::2]))) >= _INT64_SAFE:
+        if max(sum(map(mul, tops, most[0::2])), sum(map(mul, bottoms, most[1::2]))) >= INT64_SAFE:
             return replace(begun, bound=None)
         above, below = np.array(tops, np.int64), np.array(bottoms, np.int64)
         gains = self._gains @ above
@@ -371,7 +370,7 @@ class SumBound:
         sums += float(np.abs(row_price) @ np.abs(limits.astype(np.float64)).max(axis=1, initial=0.0))
         sums += float(gains.sum(dtype=np.float64))
         sums += float(value + 1) * (float(linear.sum(dtype=np.float64)) + sum(base))
-        if not sums * self._grid < _INT64_SAFE:
+        if not sums * self._grid < INT64_SAFE:
             return False
         prices, row_prices = (np.rint(one * self._grid).astype(np.int64) for one in (price, row_price))
         profit, choice, count = (np.empty(size, np.int64) for size in (len(linear[0]), len(linear[0]), len(price)))

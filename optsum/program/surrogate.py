@@ -168,21 +168,15 @@ def box_of(instance: Coverage, wish: Weighted) -> DenominatorBox:
     """Return a box with the denominators of all selections that satisfy the inequality."""
     most = reaches(instance)
     constants = tuple(int(instance.constants[2 * h + 1]) for h in wish.ratios)
-    parts: dict[object, int] = {}
-    part, low, high = [], [], []
-    for h, constant in zip(wish.ratios, constants, strict=True):
-        signature = _varying(instance, h, all_alike=len(wish.ratios) > 2)
-        if signature is None:
-            part.append(-1)
-            continue
-        if signature not in parts:
-            parts[signature] = len(parts)
-            low.append(0.0)
-            high.append(0.0)
-        number = parts[signature]
-        part.append(number)
-        low[number] = max(low[number], 1.0 - constant)
-        high[number] = max(high[number], float(most[2 * h + 1] - constant))
+    signatures = [_varying(instance, h, all_alike=len(wish.ratios) > 2) for h in wish.ratios]
+    different = dict.fromkeys(one for one in signatures if one is not None)
+    parts = {one: number for number, one in enumerate(different)}
+    part = [parts.get(one, -1) for one in signatures]
+    low, high = [0.0] * len(parts), [0.0] * len(parts)
+    for h, constant, number in zip(wish.ratios, constants, part, strict=True):
+        if number >= 0:
+            low[number] = max(low[number], 1.0 - constant)
+            high[number] = max(high[number], float(most[2 * h + 1] - constant))
     high = [max(pair) for pair in zip(low, high, strict=True)]
     if len(parts) == 1:
         high = [_worthwhile(wish, constants, part, low[0], high[0], most)]

@@ -19,8 +19,9 @@ from optsum.contracts.result import Frontier, Reached, Result, Status, Step
 from optsum.contracts.strategy import Run, Strategy
 from optsum.corpus.topic import Topic, topic_of
 from optsum.corpus.topics import AnyTopics
+from optsum.coverage.greedy import climbs, prepare_climb
 from optsum.coverage.instance import Key, Sense
-from optsum.coverage.state import arrays_of, climbs, prepare_climb
+from optsum.coverage.state import arrays_of
 from optsum.errors import BackendError, OptionError, UnsupportedError
 from optsum.options.keywords import Keywords
 from optsum.options.options import Options, lengths_of, resolve, text_of_lengths

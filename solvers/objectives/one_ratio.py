@@ -30,8 +30,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optsum.coverage.ceilings import extend
+from optsum.coverage.greedy import climbs
 from optsum.coverage.instance import Coverage, IntArray, Key, Sense, key_of, score
-from optsum.coverage.state import arrays_of, climbs
+from optsum.coverage.state import arrays_of
 from optsum.coverage.state import fits as comparable
 from optsum.errors import BackendError, UnsupportedError
 from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram, DiagramNodes
@@ -902,7 +903,7 @@ def solve_knapsack(
     The algorithms are interpreted as follows:
 
     * Algorithm 1: the remaining room is L_max - l(V), and shrinks as sentences are packed.
-    * Algorithm 2 is greedy search (`optsum.coverage.state`); line 5: the length of a rejected sentence is not added.
+    * Algorithm 2 is greedy search (`optsum.coverage.greedy`); line 5: the length of a rejected sentence is not added.
     * Algorithm 3: every call has its own queue; a strictly better score clears the sets found before; the empty set is
       recorded if it is an optimum.
 

@@ -36,8 +36,9 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
+from optsum.coverage.greedy import climb
 from optsum.coverage.instance import Coverage, IntArray, Key, key_of, score
-from optsum.coverage.state import arrays_of, climb
+from optsum.coverage.state import arrays_of
 from optsum.errors import UnsupportedError
 from optsum.optima.counting import count_feasible_forest
 from optsum.optima.diagram import EMPTY_FAMILY, Diagram, union

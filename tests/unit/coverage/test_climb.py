@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from optsum.coverage import state as module
+from optsum.coverage import greedy as module
+from optsum.coverage.greedy import Climber, climb, moves_of
 from optsum.coverage.instance import Coverage, Joint
-from optsum.coverage.state import Climber, arrays_of, climb, moves_of
+from optsum.coverage.state import arrays_of
 from optsum.system.clock import Deadline
 from optsum.testing import KINDS, random_coverage
 
@@ -69,5 +70,5 @@ def test_a_climb_without_time_does_not_begin(monkeypatch: pytest.MonkeyPatch) ->
     instance = joined(120)
     asked = iter([*[False] * 9, True])
     assert climb(instance, Deadline(None, lambda: next(asked))) is None
-    monkeypatch.setattr("optsum.coverage.state.arrays_of", lambda _: pytest.fail("begun"))
+    monkeypatch.setattr("optsum.coverage.greedy.arrays_of", lambda _: pytest.fail("begun"))
     assert climb(instance, Deadline(0.0)) is None

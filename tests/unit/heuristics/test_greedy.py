@@ -7,7 +7,7 @@ from math import e, inf
 
 import numpy as np
 import pytest
-from optsum.heuristics.starting import Greedy
+from optsum.heuristics.baselines import Greedy
 
 from optsum import OptionError, UnsupportedError, solve
 from optsum.contracts.result import Status

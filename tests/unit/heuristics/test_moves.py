@@ -26,8 +26,9 @@ from optsum.heuristics.moves import (
     start,
 )
 
+from optsum.coverage.greedy import ALONE, JOINED
 from optsum.coverage.instance import Coverage, Joint, Sense
-from optsum.coverage.state import ALONE, JOINED, Arrays, arrays_of, empty_state, flip
+from optsum.coverage.state import Arrays, arrays_of, empty_state, flip
 from optsum.problem.problem import CoverageProblem
 from optsum.testing import KINDS, random_coverage
 

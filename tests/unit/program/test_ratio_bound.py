@@ -9,8 +9,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from optsum.coverage.greedy import climb
 from optsum.coverage.instance import Combination, Coverage, Joint, Sense, key_of, score
-from optsum.coverage.state import climb
 from optsum.problem.problem import CoverageProblem
 from optsum.program import ratio_bound as module
 from optsum.program import sum_bound

@@ -112,7 +112,7 @@ def test_a_metric_stands_in_a_file(tmp_path: Path) -> None:
 
 
 def test_a_strategy_stands_in_a_module() -> None:
-    table = optsum.compare([TOPIC], ["optsum.heuristics.starting:Greedy"], "exhaustive", max_length=3)
+    table = optsum.compare([TOPIC], ["optsum.heuristics.baselines:Greedy"], "exhaustive", max_length=3)
     assert len(table.rows) == 2
     assert table.problems == 1
 

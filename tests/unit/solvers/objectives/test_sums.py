@@ -17,8 +17,8 @@ from optsum.solvers.objectives.sums import BoxPrices, SumSearch, solve_sum
 
 from optsum.contracts.strategy import Run
 from optsum.corpus.topic import as_topic
+from optsum.coverage.greedy import climb
 from optsum.coverage.instance import Combination, Coverage, Facility, Joint
-from optsum.coverage.state import climb
 from optsum.options.options import resolve
 from optsum.problem.problem import CoverageProblem
 from optsum.program.model import LinearModel, Relaxation

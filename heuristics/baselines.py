@@ -63,7 +63,7 @@ class Greedy(Strategy):
             raise UnsupportedError("Units without gain only increase the minimized length: leave out the option idle.")
 
     def prepare(self, problem: Problem | None = None) -> None:
-        from optsum.coverage.state import prepare_climb
+        from optsum.coverage.greedy import prepare_climb
 
         if problem is None or problem.can(Capability.COVERAGE):
             prepare_climb()
@@ -105,7 +105,7 @@ class Greedy(Strategy):
 
     @staticmethod
     def _on_arrays(run: Run, coverage: Coverage) -> Selection | None:
-        from optsum.coverage.state import climbers_of
+        from optsum.coverage.greedy import climbers_of
 
         run.check()
         climbers = climbers_of(coverage, run.deadline)
@@ -280,16 +280,12 @@ def random_start(run: Run, moves: Sequence[Move] | None = None) -> Selection:
         ruled = problem.can(Capability.COVERAGE) and bool(problem.coverage.rows)
         length, singles = 0, not ruled and all(len(move) == 1 for move in moves)
         order = rng.permutation(len(moves)).tolist()
-        for place in order if singles else ():  # the result of the next loop, in a tenth of the time
-            unit = moves[place][0]
-            if length + problem.lengths[unit] <= problem.max_length:
-                taken.add(unit)
-                length += problem.lengths[unit]
-        for place in () if singles else order:
-            added = set(moves[place]) - taken
-            if length + problem.length(added) <= problem.max_length and not (ruled and not problem.fits(taken | added)):
-                taken |= added
-                length += problem.length(added)
+        for place in order:
+            added = moves[place] if singles else tuple(set(moves[place]) - taken)
+            longer = length + (problem.lengths[added[0]] if singles else problem.length(added))
+            if longer <= problem.max_length and not (ruled and not problem.fits(taken.union(added))):
+                taken.update(added)
+                length = longer
         if length >= problem.min_length and problem.can(Capability.COVERAGE) and not ruled:
             return tuple(sorted(taken))
     return problem.repair(tuple(sorted(taken)), rng)
@@ -313,12 +309,6 @@ def until_feasible(run: Run, moves: Sequence[Move]) -> Selection:
     return first(next(filter(feasible, counts), len(moves)))
 
 
-def greedy_start(run: Run) -> Selection:
-    """Return the greedy selection, or a random start if greedy search finds nothing feasible."""
-    Greedy().search(run)
-    return random_start(run) if run.selection is None else run.selection
-
-
 class FromGreedy(Strategy):
     """A search that starts from the greedy selection, so that it is never worse than greedy."""
 
@@ -327,7 +317,9 @@ class FromGreedy(Strategy):
         Greedy().prepare(problem)
 
     def start(self, run: Run) -> Selection:
-        return greedy_start(run)
+        """Return the greedy selection, or a random start if greedy search finds nothing feasible."""
+        Greedy().search(run)
+        return random_start(run) if run.selection is None else run.selection
 
 
 def decisions(problem: Problem, selection: Selection) -> IntArray:

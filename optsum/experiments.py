@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
-from functools import cached_property, partial
+from functools import cached_property
 from io import FileIO
 from itertools import islice, product, repeat
 from logging import getLogger
@@ -47,10 +47,10 @@ from optsum.problem.formulation import Formulation
 from optsum.registry import BACKENDS, STRATEGIES
 from optsum.report.comparison import solvers_of
 from optsum.report.messages import Advance, bar, count_lines, duration
-from optsum.running.each_topic import lost_topic, posed, say_warned, search_part, search_topic
-from optsum.running.enumerate import with_details
+from optsum.running.each_topic import lost_topic, posed, say_warned, search_topic
 from optsum.running.executors import AnyExecutor, crew_of
 from optsum.running.one_problem import Setup, answer, setup_of, warm_up
+from optsum.running.solve import work_of
 from optsum.running.workers import as_done, is_interrupted
 from optsum.system.files import (
     PathLike,
@@ -194,9 +194,7 @@ class Experiment:
         if self.columns is not None:
             given["map"] = dict(self.columns)
         text = toml_of(given, {name: fields[name].description or "" for name in fields})
-        if len(self.cells) == 1:
-            return text
-        for cell in self.cells:
+        for cell in self.cells if self.varied else ():
             values = {name: getattr(cell, name) for name in self.varied}
             pairs = {name: each for name, each in values.items() if isinstance(each, tuple)}
             own = {name: [[f"{key}={one}" for key, one in each]] for name, each in pairs.items()}
@@ -476,25 +474,19 @@ def _text_of(path: Path) -> str:
 
 
 def is_locked(folder: Path) -> bool:
-    if not (folder / _LOCK).is_file():  # opening a pipe would block
-        return False
-    try:
-        with (folder / _LOCK).open("rb") as file:
-            return not lock(file.fileno(), folder / _LOCK)
-    except OSError:
-        return False
+    path = folder / _LOCK
+    with suppress(OSError):
+        if path.is_file():  # opening a pipe would block
+            with path.open("rb") as file:
+                return not lock(file.fileno(), path)
+    return False
 
 
 def _differing(known: Mapping[str, Any], now: Mapping[str, Any], limit: int | None) -> str:
     """Return a text of the settings in which an existing run differs from the requested one; empty if it does not."""
-    said: list[str] = []
-    for name in now:
-        if name == "identity":
-            said += _differing_cells(known["identity"], now["identity"])
-        elif name == "inputs":
-            said += differing_inputs(known["inputs"], now["inputs"])
-        elif known.get(name) != now[name]:
-            said.append(f"{name} {known.get(name)}, not {now[name]}")
+    said = [*_differing_cells(known["identity"], now["identity"]), *differing_inputs(known["inputs"], now["inputs"])]
+    others = [name for name in ("shard", "details") if known[name] != now[name]]
+    said += [f"{name} {known[name]}, not {now[name]}" for name in others]
     before = known.get("limit")
     if limit is not None and (before is None or before > limit):
         said.append(f"limit {'none' if before is None else before}, not {limit}, which is less")
@@ -838,12 +830,30 @@ class Item(NamedTuple):
 
 
 class RunSettings(NamedTuple):
-    """Data that all items of a run share, sent once with each batch."""
+    """Data that all items of a run share, sent once with each batch, and the functions of workers."""
 
     setups: Sequence[Setup]  # Of each cell.
     said: Sequence[Mapping[str, Any]]  # Fields that the rows of each cell have besides the result.
     files: Sequence[str]  # Files of topics, if there are several: each row names its own.
     details: bool  # Whether rows have details (`optsum.running.enumerate`).
+
+    def search(self, item: Item) -> list[Result]:
+        setup = self.setups[item.cell]
+        return search_topic(item.given, [setup], work_of(setup, answer, details=self.details))
+
+    def lost(self, item: Item) -> list[Result]:
+        return lost_topic(item.given, [self.setups[item.cell]])
+
+    def rows(self, batch: Any, items: list[Item], found: list[list[Result]]) -> Answers:
+        """Return the rows of topics for the store; a search that Ctrl-C ended has none, and is repeated on resuming."""
+        del batch
+        answers: Answers = []
+        for item, results in zip(items, found, strict=False):
+            own = {**({"topics": self.files[item.file]} if self.files else {}), **self.said[item.cell]}
+            rows = [result.changed(extra={**result.extra, **own}).to_row() for result in results]
+            kept = tuple((row["status"], to_bytes(row).decode()) for row in rows)
+            answers.append(None if is_interrupted(results) else (item.topic, item.cell, kept))
+        return answers
 
 
 class RunWork(ExitStack):
@@ -917,8 +927,7 @@ class RunWork(ExitStack):
         said = [self._experiment.said_of(setup.options) for setup in setups]
         files = self._experiment.topics if len(self._readers) > 1 else ()
         settings = RunSettings(setups, said, files, self._details)
-        search, lost = (partial(each, settings=settings) for each in (_search, _lost))
-        rounds = as_done(search, self._missing(len(setups)), crew, lost, partial(_answer, settings=settings))
+        rounds = as_done(settings.search, self._missing(len(setups)), crew, settings.lost, settings.rows)
         warned: Counter[str | None] = Counter()
         with closing(rounds):
             for answers in iterate(rounds):
@@ -948,27 +957,3 @@ class RunWork(ExitStack):
             done = self.store.finished(number) if self.kept else set()
             yield from (Item(number, cell, topic, file) for cell in range(cells) if cell not in done)
         self.store.tell(topics=read)
-
-
-# Functions that workers run.
-
-
-def _search(item: Item, settings: RunSettings) -> list[Result]:
-    setups = [settings.setups[item.cell]]
-    work = partial(search_part, setup=setups[0], search=answer)
-    detailed = partial(with_details, setups=setups, solve_part=work) if settings.details else work
-    return search_topic(item.given, setups, detailed)
-
-
-def _lost(item: Item, settings: RunSettings) -> list[Result]:
-    return lost_topic(item.given, [settings.setups[item.cell]])
-
-
-def _answer(item: Item, results: list[Result], settings: RunSettings) -> CellRows | None:
-    """Return the rows of a topic for the store; None if Ctrl-C ended its search, which is repeated on resuming."""
-    if is_interrupted(results):
-        return None
-    own = {"topics": settings.files[item.file]} if settings.files else {}
-    own.update(settings.said[item.cell])
-    said = [result.changed(extra={**result.extra, **own}).to_row() for result in results]
-    return item.topic, item.cell, tuple((row["status"], to_bytes(row).decode()) for row in said)

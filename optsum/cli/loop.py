@@ -72,11 +72,8 @@ class Loop(AbstractContextManager["Loop"]):
 
     def write(self, row: Mapping[str, Any], error: str | None = None) -> None:
         self.rows.write(row)
-        self.note_error(error)
-
-    def note_error(self, error: str | None, times: int = 1) -> None:
         if error is not None:
-            self.errors, self._first_error = self.errors + times, self._first_error or error
+            self.errors, self._first_error = self.errors + 1, self._first_error or error
 
     def status(self, done: str, lost: str) -> int:
         """Return the exit status, and print why it is not 0; `done`, `lost`: what was finished, and what failed."""
@@ -308,11 +305,9 @@ class SearchLoop(Loop):
     def _count(self, results: Outcomes) -> None:
         if isinstance(results, Written):
             self.counts.merge(results.counts)
-            self.note_error(results.counts.first_error, results.counts.reasons.total())
-            return
-        for result in results:
+        for result in () if isinstance(results, Written) else results:
             self.counts.add(result)
-            self.note_error(result.error)
+        self.errors, self._first_error = self.counts.reasons.total(), self.counts.first_error or ""
 
     def _fails_for_one_reason(self) -> bool:
         return len(self.counts.reasons) == 1 and 1 < self.errors == self.counts.statuses.total()

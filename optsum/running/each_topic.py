@@ -58,7 +58,7 @@ from optsum.running.one_problem import (
     unsolved,
     warm_up,
 )
-from optsum.running.workers import Answered, Outcomes, Written, in_order, no_rows, topics_in
+from optsum.running.workers import Answered, Batch, Outcomes, Written, all_results, in_order, topics_in
 from optsum.system.clock import Limits, Termination, clock
 from optsum.system.compiled import compiles
 from optsum.system.files import begin_of
@@ -129,8 +129,8 @@ def each_topic(
     are_there = isinstance(topics, Sequence) if path is None else Path(path).is_file()
     if finish is not None and serves and (crew is not None or are_there):
         together = partial(answered_together, setup=setups[0], finish=finish, scores=scores)
-    written = no_rows if row_of is None else partial(_written, row_of=row_of)
-    run = partial(in_order, work, crew=crew, lost=lost, together=together, written=written)
+    sent = all_results if row_of is None else partial(_sent, row_of=row_of)
+    run = partial(in_order, work, crew=crew, lost=lost, together=together, sent=sent)
     batches = run(given) if path is None else watched_to_end(path, given, run)
     batches = using(batches, [name for setup in setups for name in setup.options.files])
     unpaid = ready if crew is None else 0.0  # worker processes report their own warm-up
@@ -161,14 +161,13 @@ def lost_topic(topic: AnyTopic, setups: Sequence[Setup]) -> list[Result]:
 INPUT: Final = "input_hash"  # Field of a row: a hash of the topic's text, in hexadecimal digits.
 
 
-def _written(
-    lines: Lines,
-    topics: Sequence[Topic | BadTopic],
-    answers: Sequence[list[Result]],
-    row_of: Callable[[Result], dict[str, Any]],
-) -> Written:
-    """Return the rows of topics that were read from lines; `answers`: the results of each topic."""
-    made = Written([], [], ResultCounts(), lines.reading.notes.said)
+def _sent(
+    batch: Batch, topics: list[Any], answers: list[list[Result]], row_of: Callable[[Result], dict[str, Any]]
+) -> Written | list[list[Result]]:
+    """Return the rows of topics that were read from lines, the results of others; `answers`: those of each topic."""
+    if not isinstance(batch, Lines):
+        return answers
+    made = Written([], [], ResultCounts(), batch.reading.notes.said)
     for topic, results in zip(topics, answers, strict=False):  # the last may have been interrupted
         read = {INPUT: digest(topic)} if isinstance(topic, Topic) else {}
         made.rows.extend([to_bytes({**row_of(result), **read}) for result in results])
@@ -358,8 +357,7 @@ def _finished(answers: Iterable[tuple[_Ahead, Result]], setup: Setup, finish: Fi
         of_references = list(own)
         ahead, result = of_references[0]
         if setup.best_of_references:
-            best = best_result([(one.reference, result) for one, result in of_references])
-            result = best.changed(sentence_count=count_sentences(ahead.part))
+            result = best_result([(one.reference, result) for one, result in of_references])
         results += finish(ahead.part, result)
     return results
 
@@ -373,14 +371,11 @@ def _blocks(items: Sequence[Any], setup: Setup) -> Iterator[list[_Ahead]]:
             continue
         if not topic.references or not topic.sentences or setup.spec.sides.say_something(topic):
             continue
+        best = setup.best_of_references
         searches = [
-            (part, *each)
+            (part, number, part_of(part, number) if best else part)
             for part in problems(topic, setup)
-            for each in (
-                [(number, part_of(part, number)) for number in range(max(1, len(part.references)))]
-                if setup.best_of_references
-                else [(0, part)]
-            )
+            for number in range(len(part.references) if best else 1)
         ]
         all_sentences = [[*chain.from_iterable(one.references), *one.sentences] for _, _, one in searches]
         try:
@@ -609,9 +604,7 @@ def _first_of_file(path: str | os.PathLike[str]) -> Any:
         if wrong is not None:
             raise InputError(f"{path} does not make problems: {wrong.error}")
         return None
-    if str(path) == "-" or not Path(path).is_file():
-        return None
-    begin = begin_of(path, _BEGIN) or b""
-    if json.dumps(FORMAT).encode() not in begin:
-        return None
-    return next(iter(read_topics(path, bad="keep")), None)
+    is_file = str(path) != "-" and Path(path).is_file()
+    if is_file and json.dumps(FORMAT).encode() in (begin_of(path, _BEGIN) or b""):
+        return next(iter(read_topics(path, bad="keep")), None)
+    return None

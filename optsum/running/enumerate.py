@@ -44,7 +44,6 @@ from optsum.running.one_problem import (
     reaches,
     refused,
     setup_of,
-    shares,
     single_problem,
     too_late,
     unsolved,
@@ -415,12 +414,12 @@ def enumerate_topics(
     """Enumerate topics, and yield the results of each together; `shape`: arguments of `Oracles.to_result`."""
     setup = setup_of(options)
     search = partial(_enumerated_row, nearness=nearness, seed=options.seed, **shape)
-    work = partial(search_part, setup=setup, search=search)
-    return each_topic(topics, [setup], partial(with_text, setup=setup, work=work) if details else work)
+    return each_topic(topics, [setup], partial(with_text if details else search_part, setup=setup, search=search))
 
 
-def with_text(part: Topic, setup: Setup, work: Callable[[Topic], list[Result]]) -> list[Result]:
-    return [result.changed(extra={**result.extra, "details": details_of(part, setup)}) for result in work(part)]
+def with_text(part: Topic, setup: Setup, search: Callable[[Topic, Setup], Result]) -> list[Result]:
+    [result] = search_part(part, setup, search)
+    return [result.changed(extra={**result.extra, "details": details_of(part, setup)})]
 
 
 def _enumerated_row(part: Topic, setup: Setup, nearness: Nearness | None, **shape: Any) -> Result:
@@ -437,10 +436,11 @@ def oracles_of(part: Topic, setup: Setup, nearness: Nearness | None = None) -> O
 
 
 def _oracles_of_references(part: Topic, setup: Setup, nearness: Nearness | None) -> Oracles:
-    began, setups = clock(), shares(setup, part)
+    began = clock()
     found = for_each_reference(
         part,
-        lambda _, one: _enumerate(one, next(setups), nearness),
+        setup,
+        lambda _, one, share: _enumerate(one, share, nearness),
         unsearched=lambda one, why: _nothing(one, setup, why, 0.0),
         result_of=lambda oracles: oracles.result,
         over=too_late(setup),
@@ -520,15 +520,12 @@ class _NearBest:
         if nearness.values is not None:
             return self._best_values(nearness.values)
         threshold = max(oracles.least for _, oracles in self._found if oracles.least is not None)
-        known = {
-            number: oracles
-            for number, oracles in self._found
-            if oracles.least == threshold and [*oracles.units] == self._units
-        }
         exactly = Nearness(key=threshold)
-        return self._united(
-            [known[number] if number in known else self._near(number, exactly) for number, _ in self._found], threshold
-        )
+        near = [
+            oracles if oracles.least == threshold and [*oracles.units] == self._units else self._near(number, exactly)
+            for number, oracles in self._found
+        ]
+        return self._united(near, threshold)
 
     def _best_values(self, wanted: int) -> Oracles:
         """Return the selections with the best `wanted` values, searching more values of each reference as needed."""

@@ -130,17 +130,12 @@ class Dask(Crew):
         """Wait for the first worker without a time limit, because it may be queued on a busy cluster."""
         from distributed import TimeoutError as LateError
 
-        limit = _FIRST_S
-        while True:
-            try:
-                self._client.wait_for_workers(1, timeout=limit)
-            except LateError:
-                if not self._client.scheduler_info(n_workers=-1)["workers"]:
-                    if limit == _FIRST_S:
-                        _LOG.warning("the scheduler %s has no workers yet; waiting for the first", self._where)
-                    limit = 3600.0
-                    continue
-            return
+        try:
+            self._client.wait_for_workers(1, timeout=_FIRST_S)
+        except LateError:
+            if not self._client.scheduler_info(n_workers=-1)["workers"]:
+                _LOG.warning("the scheduler %s has no workers yet; waiting for the first", self._where)
+                self._client.wait_for_workers(1)
 
     def _check_versions(self) -> None:
         try:

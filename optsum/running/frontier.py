@@ -391,8 +391,7 @@ def frontier_topics(
 ) -> Generator[list[Result], None, None]:
     setup = setup_of(options)
     search = partial(_frontier, lengths=lengths, optima=optima, greedy=greedy)
-    work = partial(search_part, setup=setup, search=search)
-    return each_topic(topics, [setup], partial(with_text, setup=setup, work=work) if details else work)
+    return each_topic(topics, [setup], partial(with_text if details else search_part, setup=setup, search=search))
 
 
 @postponing()

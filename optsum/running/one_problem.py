@@ -51,18 +51,13 @@ class Setup:
     scores: tuple[Metric, ...]  # Metrics by which the summary found is scored.
     blank: Result  # The fields of a result that do not depend on the search.
     has_other_files: bool = False  # Whether a file that an option names changed after the options were sent.
-    # The kinds of problems (`optsum.Problem.prepared_as`) for which this process is prepared.
+    # The kinds of problems (`optsum.Problem.prepared_as`) for which this process and the strategy are prepared.
     ready: set[Hashable] = field(default_factory=set, init=False, repr=False)
     _faults: dict[str, tuple[Topic, str | None, str | None]] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
     def best_of_references(self) -> bool:
         return self.options.references == "best"
-
-    @cached_property
-    def kinds(self) -> set[Hashable] | None:
-        """The kinds of problems in `ready`; None for a third party's strategy, which is prepared for each problem."""
-        return self.ready if is_ours(self.strategy) else None
 
     @cached_property
     def stems_another(self) -> bool:
@@ -156,7 +151,6 @@ def setup_of(options: Options) -> Setup:
     of_tokens = spec
     if options.tokenizer is None:
         of_tokens = replace(spec, analyzer=replace(spec.analyzer, tokenizer="tokens"))
-    metric, reported = parse_metric(options.metric), map(parse_metric, _REPORTED)
     return Setup(
         options=options,
         formulation=formulation,
@@ -164,7 +158,7 @@ def setup_of(options: Options) -> Setup:
         spec_of_tokens=of_tokens,
         strategy=strategy,
         limits=options.limits(),
-        scores=tuple(dict.fromkeys([*metric.components, *reported])),
+        scores=tuple(dict.fromkeys([*parse_metric(options.metric).components, *map(parse_metric, _REPORTED)])),
         blank=Result(
             formulation=options.formulation,
             strategy=options.strategy,
@@ -220,9 +214,7 @@ def of_one_problem(topic: Topic, options: Options, work: Callable[[Topic, Setup]
     """Return the result of `work` on the only problem of a topic, with the text of the topic for notebooks."""
     setup = setup_of(options)
     part, ready = single_problem(topic, setup), warm_up(setup)
-    found = work(part, setup)
-    timing = replace(found.timing, warm_up_s=ready) if ready else found.timing
-    return found.changed(source=part.documents, timing=timing)
+    return charged(work(part, setup), ready, source=part.documents)
 
 
 def charged(result: Result, ready: float, **others: Any) -> Result:
@@ -269,10 +261,10 @@ def best_of_references(topic: Topic, setup: Setup, single: Single) -> Result:
     large = len(topic.sentences) >= _LARGE and len(topic.references) > 1
     bounded = large and setup.strategy.exact and setup.options.bound != "none"
     first = replace(setup, strategy=STRATEGIES.create(DEFAULT_HEURISTIC, {})) if bounded else setup
-    setups = shares(first, topic)
     results = for_each_reference(
         topic,
-        lambda number, part: single(number, part, next(setups), None, None),
+        first,
+        lambda number, part, share: single(number, part, share, None, None),
         unsearched=lambda part, why: unsolved(part.id, setup, why),
         result_of=lambda result: result,
         over=over,
@@ -365,24 +357,32 @@ def part_of(topic: Topic, number: int) -> Topic:
 
 def for_each_reference(
     topic: Topic,
-    answer: Callable[[int, Topic], T],
+    setup: Setup,
+    answer: Callable[[int, Topic, Setup], T],
     unsearched: Callable[[Topic, Termination], T],
     result_of: Callable[[T], Result],
     over: Deadline,
 ) -> list[tuple[int, T]]:
     """Return the number and the `answer` of each reference, without those that raise an `InputError`.
 
-    After Ctrl-C, or when `over` has passed, the other references get `unsearched` answers, so that nothing is claimed
-    of all together. `result_of`: returns the result of an answer, which says whether Ctrl-C ended it.
+    `answer` gets the setup with an even share of the time that is left at that moment. After Ctrl-C, or when `over` has
+    passed, the other references get `unsearched` answers, so that nothing is claimed of all together. `result_of`:
+    returns the result of an answer, which says whether Ctrl-C ended it.
     """
     found: list[tuple[int, T]] = []
     refused: InputError | None = None
     why: Termination | None = None
-    for number in range(max(1, len(topic.references))):
+    began, all_of_them = clock(), max(1, len(topic.references))
+    grace_s = max(setup.limits.grace_s / all_of_them, _LEAST_S)
+    for number in range(all_of_them):
         if why is None and found and over.passed:
             why = Termination.TIME_LIMIT
         try:
-            found.append((number, answer(number, part_of(topic, number)) if why is None else unsearched(topic, why)))
+            limits = setup.limits.after(clock() - began)
+            time_s = limits.time_s and max(limits.time_s / (all_of_them - number), min(limits.time_s, _LEAST_S))
+            share = replace(setup, limits=replace(limits, time_s=time_s, grace_s=grace_s))
+            own = answer(number, part_of(topic, number), share) if why is None else unsearched(topic, why)
+            found.append((number, own))
             if result_of(found[-1][1]).termination is Termination.INTERRUPTED:
                 why = Termination.INTERRUPTED
         except InputError as error:
@@ -400,17 +400,6 @@ def for_each_reference(
 def too_late(setup: Setup) -> Deadline:
     """Return the deadline after which no further reference is searched: the time limit and its grace."""
     return Deadline(setup.limits.time_s).later(setup.limits.grace_s)
-
-
-def shares(setup: Setup, topic: Topic) -> Iterator[Setup]:
-    """Yield a setup for each reference, limited to an even share of the time that is left at that moment."""
-    began, all_of_them = clock(), max(1, len(topic.references))
-    grace_s = max(setup.limits.grace_s / all_of_them, _LEAST_S)
-    for left in range(all_of_them, 0, -1):
-        limits = setup.limits.after(clock() - began)
-        time_s = limits.time_s and max(limits.time_s / left, min(limits.time_s, _LEAST_S))
-        share = replace(limits, time_s=time_s, grace_s=grace_s)
-        yield replace(setup, limits=share)
 
 
 def best_result(results: Sequence[tuple[int, Result]]) -> Result:
@@ -494,11 +483,9 @@ def unsolved(name: str | None, setup: Setup, why: Termination | Stopped, *, seco
     return setup.blank.changed(id=name, seconds=seconds, timing=timing, **own)
 
 
-def finished(
-    task: Task, setup: Setup, result: Result, *, began: float, built: float, sentence_count: int | None = None
-) -> Result:
+def finished(task: Task, setup: Setup, result: Result, *, began: float, built: float) -> Result:
     """Return a result in the input's names, with text and scores; `began`, `built`: when building and search began."""
-    found: dict[str, Any] = {} if sentence_count is None else {"sentence_count": sentence_count}
+    found: dict[str, Any] = {}
     more: Mapping[str, Any] = {}
     if result.selection is not None:
         totals = task.problem.totals(result.selection)
@@ -564,28 +551,24 @@ def build(topic: Topic, setup: Setup, deadline: Deadline = NEVER, *, keep_unmatc
 def answer(topic: Topic, setup: Setup) -> Result:
     """Search a topic as one problem, or as one for each reference if the best of them counts."""
     if setup.best_of_references:
-        best = best_of_references(topic, setup, lambda _, *given: _built_and_run(*given))
-        return best.changed(sentence_count=count_sentences(topic))
-    return _built_and_run(topic, setup)
+        result = best_of_references(topic, setup, lambda _, *given: _built_and_run(*given))
+    else:
+        result = _built_and_run(topic, setup)
+    vars(result)["sentence_count"] = count_sentences(topic)  # the result is new, and `changed` takes longer
+    return result
 
 
 def _built_and_run(topic: Topic, setup: Setup, root_bound: Key | None = None, cutoff: Key | None = None) -> Result:
-    sentences, began = count_sentences(topic), clock()
+    began = clock()
     try:
         task = build(topic, setup, setup.limits.building())
     except Stopped as stop:
-        return unsolved(topic.id, setup, stop, seconds=clock() - began).changed(sentence_count=sentences)
-    return run_task(task, setup, began=began, root_bound=root_bound, cutoff=cutoff, sentence_count=sentences)
+        return unsolved(topic.id, setup, stop, seconds=clock() - began)
+    return run_task(task, setup, began=began, root_bound=root_bound, cutoff=cutoff)
 
 
 def run_task(
-    task: Task,
-    setup: Setup,
-    *,
-    began: float | None = None,
-    root_bound: Key | None = None,
-    cutoff: Key | None = None,
-    sentence_count: int | None = None,
+    task: Task, setup: Setup, *, began: float | None = None, root_bound: Key | None = None, cutoff: Key | None = None
 ) -> Result:
     """Search a task, and return the `finished` result; `began`: its begin (default: now). Callers postpone Ctrl-C."""
     # A topic's randomness depends on its id, not on its place in the file or on the worker that gets it.
@@ -595,9 +578,10 @@ def run_task(
     limits = setup.limits if setup.limits.time_s is None else setup.limits.after(built - began)
     bound = "none" if setup.options.bound == "none" else "root"
     start = None if task.start is None else task.selection_of(task.start)
+    ready = setup.ready if is_ours(setup.strategy) else None  # a third party's is prepared for each problem
     known: dict[str, Any] = {"root_bound": root_bound, "cutoff": cutoff, "bound": bound, "start": start}
-    result = searched(task.problem, setup.strategy, limits, seed, ready=setup.kinds, **known)
-    return finished(task, setup, result, began=began, built=built, sentence_count=sentence_count)
+    result = searched(task.problem, setup.strategy, limits, seed, ready=ready, **known)
+    return finished(task, setup, result, began=began, built=built)
 
 
 _SENTENCES: Final = ("the oracle reads all the references", "the summary reads the document", "the end is near")

@@ -234,14 +234,11 @@ def get_ready(problem: Problem, strategy: Strategy, bound: str = "root") -> None
         import_module(CERTIFICATE).prepare(problem)
 
 
-def result_of_sets(
-    problem: Problem, strategy: Strategy, optima: Optima, seconds: float, limits: Limits | None = None
-) -> Result:
+def result_of_sets(problem: Problem, strategy: Strategy, optima: Optima, seconds: float, limits: Limits) -> Result:
     """Return the first of the enumerated optima as one result, scored afresh.
 
     If a limit was reached before the proof, it is the greedy selection if that is better.
     """
-    limits = Limits() if limits is None else limits
     known = None if problem.can(Capability.COVERAGE) else optima.bound
     run = Run(problem, Limits(), root_bound=known, starting=_start_greedily)
     run.statistics.update(optima.statistics)
@@ -267,12 +264,8 @@ def result_of_sets(
 
 def _result(run: Run, strategy: Strategy, termination: Termination, detail: str | None, timing: Timing) -> Result:
     held, bound, problem = run.evaluation, run.bound, run.problem
-    if (
-        held is not None
-        and bound is not None
-        and problem.can(Capability.COMPLETIONS)
-        and not problem.can(Capability.LINEAR)
-    ):
+    own_bound = problem.can(Capability.COMPLETIONS) and not problem.can(Capability.LINEAR)
+    if own_bound and held is not None and bound is not None:
         hold_bound(problem, bound, (), tuple(range(problem.size)), run.selection or (), held)
     proven = run.proven or (strategy.exact and held is not None and held.key == bound)
     proven = proven and termination in _PROOF_MAY_STAND

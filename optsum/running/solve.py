@@ -161,7 +161,7 @@ def _shown(part: Topic, result: Result) -> list[Result]:
 def solve_topics(topics: AnyTopics, options: Options, *, details: bool = False) -> Generator[Outcomes, None, None]:
     """Solve topics like `solve_all`, and yield the results of each together; `details`: with texts and all optima."""
     setup = setup_of(options)
-    work = _with_details(partial(search_part, setup=setup, search=answer), setup, details)
+    work = work_of(setup, answer, details=details)
     return each_topic(topics, [setup], work, finish=None if details else _alone, row_of=Result.to_row)
 
 
@@ -170,8 +170,12 @@ def _alone(part: Topic, result: Result) -> list[Result]:
     return [result]
 
 
-def _with_details(work: Callable[[Topic], list[Result]], setup: Setup, asked: bool) -> Callable[[Topic], list[Result]]:
-    if not asked:
+def work_of(
+    setup: Setup, search: Callable[[Topic, Setup], Result], *, details: bool
+) -> Callable[[Topic], list[Result]]:
+    """Return the work for `each_topic`; `details`: with texts and all optima."""
+    work = partial(search_part, setup=setup, search=search)
+    if not details:
         return work
     from optsum.running.enumerate import with_details  # few commands enumerate
 
@@ -259,7 +263,7 @@ def context_topics(
     topics: AnyTopics, options: Options, *, details: bool = False
 ) -> Generator[list[Result], None, None]:
     setup = setup_of(options)
-    return each_topic(topics, [setup], _with_details(partial(search_part, setup=setup, search=_packed), setup, details))
+    return each_topic(topics, [setup], work_of(setup, _packed, details=details))
 
 
 def _packed(part: Topic, setup: Setup) -> Result:

@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, count, groupby, islice
 from time import perf_counter, sleep
 from types import FrameType
-from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar, cast
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 from uuid import uuid4
 
 from optsum.contracts.result import Result, ResultCounts
@@ -32,7 +32,6 @@ from optsum.system.processes.children import end_with
 from optsum.system.processes.signal_guard import is_amid, is_postponed
 
 Item = TypeVar("Item")
-Answer = TypeVar("Answer")
 Work: TypeAlias = Callable[[Item], list[Result]]
 STOP: Final = {signal.SIGINT, signal.SIGTERM}  # Signals that end the work in an orderly way.
 KEEPS_MEMORY: Final = {"MALLOC_TRIM_THRESHOLD_": str(1 << 28), "MALLOC_MMAP_THRESHOLD_": str(1 << 25)}
@@ -75,28 +74,28 @@ def topics_in(results: Outcomes) -> int:
     return results.topics if isinstance(results, Several) else 1
 
 
-def no_rows(lines: Lines, topics: list[Any], answers: list[Any]) -> Written:
-    """Refuse lines: the default of `Job.written`, for work whose items are no lines."""
-    del lines, topics, answers
-    raise TypeError("This work takes items, and no lines to write rows of.")
+Batch: TypeAlias = list[Any] | Lines  # Items, or lines with one item each.
+Sent: TypeAlias = Callable[[Batch, list[Any], list[list[Result]]], Any]
+"""Returns the list, or the `Written`, that is sent back for a batch, given its items and the results of the first."""
+
+
+def all_results(batch: Batch, items: list[Any], results: list[list[Result]]) -> list[list[Result]]:
+    """Return the results of each item: a function for `Sent`."""
+    del batch, items
+    return results
 
 
 @dataclass(frozen=True, slots=True)
-class Job(Generic[Item, Answer]):
+class Job:
     """The functions that process items; pickled for other processes."""
 
     # Returns the results of one item; if Ctrl-C ended a search, that result is the last one, and its termination is
     # "interrupted".
     work: Callable[[Any], list[Result]]
-    answer: Callable[[Item, list[Result]], Answer]  # Makes what is sent back, from an item and its results.
+    sent: Sent
     name: str = ""  # Of the whole run; interrupting it affects no other run.
     # Prepares several items at once: returns, for each, the item for `work`, or its results as `Answered`.
-    together: Callable[[list[Item]], list[Any]] = list
-    # Makes rows from lines, their topics and the results; after an interruption, the last lines have no results.
-    written: Callable[[Lines, list[Any], list[Any]], Written] = no_rows
-
-
-Batch: TypeAlias = list[Any] | Lines  # Items, or lines with one item each.
+    together: Callable[[list[Any]], list[Any]] = list
 
 
 class Crew(ABC):
@@ -138,10 +137,10 @@ LONG_S: Final = 1.0  # Seconds of work on a batch after which its finished answe
 
 
 @dataclass(frozen=True, slots=True)
-class Done(Generic[Answer]):
+class Done:
     """The outcome of a batch: an answer for each item (for the first ones, if it was ended early), and the seconds."""
 
-    answers: list[Answer] | Written
+    answers: list[Any] | Written
     seconds: float
     interrupted: bool
 
@@ -239,10 +238,10 @@ def start_process(parent: int, tracebacks: bool, memory: int | None, folder: str
         os.chdir(folder)
 
 
-def work_on(job: Job[Item, Answer], batch: Batch) -> Done[Answer]:
+def work_on(job: Job, batch: Batch) -> Done:
     """Process a batch; after `LONG_S` seconds return the answers so far."""
     began = perf_counter()
-    answers: list[Any] = []
+    answers: list[list[Result]] = []
     read: list[Any] = []
     with _interrupts.working(job.name):
         for item, prepared in _prepared(job, batch):
@@ -252,14 +251,13 @@ def work_on(job: Job[Item, Answer], batch: Batch) -> Done[Answer]:
             read.append(item)
             if is_interrupted(results):
                 if kept := worth_keeping(results):
-                    answers.append(job.answer(item, kept))
+                    answers.append(kept)
                 break
-            answers.append(job.answer(item, results))
-    sent = job.written(batch, read, answers) if isinstance(batch, Lines) else answers
-    return Done(sent, perf_counter() - began, _interrupts.has_ended(job.name))
+            answers.append(results)
+    return Done(job.sent(batch, read, answers), perf_counter() - began, _interrupts.has_ended(job.name))
 
 
-def _prepared(job: Job[Item, Answer], batch: Batch) -> Iterator[tuple[Any, Any]]:
+def _prepared(job: Job, batch: Batch) -> Iterator[tuple[Any, Any]]:
     """Yield the items of a batch, each with what `Job.together` returns for it."""
     for place in range(0, len(batch), AT_ONCE):
         some = batch[place : place + AT_ONCE]
@@ -268,14 +266,6 @@ def _prepared(job: Job[Item, Answer], batch: Batch) -> Iterator[tuple[Any, Any]]
 
 
 AT_ONCE: Final = 64  # Items that are prepared together.
-
-
-def results_alone(item: Any, results: list[Result]) -> list[Result]:
-    """Return the results unchanged: the `Job.answer` of work in order."""
-    del item
-    return results
-
-
 _AHEAD = 4  # Batches in progress for each process: enough to keep all busy, few enough for little memory.
 _MOST_A_SECOND = 640  # Most items that count as a second of work, however short, because they are held in memory.
 _LOOK_S = 2.0  # Seconds between two checks that there are workers.
@@ -291,17 +281,17 @@ def in_order(
     crew: Crew | None,
     lost: Callable[[Item], list[Result]],
     together: Callable[[list[Item]], list[Any]] | None = None,
-    written: Callable[[Lines, list[Any], list[Any]], Written] = no_rows,
+    sent: Sent = all_results,
 ) -> Generator[Outcomes, None, None]:
     """Yield ``work(item)`` for each item, in order; with `together`, available results of several at once (`Several`).
 
     `work`: returns the results of one item; if Ctrl-C ended a search, the last result has the termination
     "interrupted". Pickled for processes. `items`: read only as far as needed, so that memory does not grow. `crew`: the
     workers; None means this process, which gets no `Lines`. `lost`: makes the results of an item that killed two
-    processes. `together`, `written`: see `Job`; with `together` several items are read ahead.
+    processes. `together`: see `Job`; with it several items are read ahead. `sent`: makes `Written` of `Lines`.
     """
     if crew is not None:
-        job: Job[Item, list[Result]] = Job(work, results_alone, uuid4().hex, together or list, written)
+        job = Job(work, sent, uuid4().hex, together or list)
         for answers in _Stream(job, crew, lost, True).rounds(items):
             if isinstance(answers, Written) and answers:
                 yield answers
@@ -338,29 +328,24 @@ def _ahead(items: Iterable[Item], together: Callable[[list[Item]], list[Any]]) -
 
 
 def as_done(
-    work: Work[Item],
-    items: Iterable[Item],
-    crew: Crew,
-    lost: Callable[[Item], list[Result]],
-    answer: Callable[[Item, list[Result]], Answer],
-) -> Generator[list[Answer], None, None]:
-    """Yield answers in the order of completion; workers make each from an item and its results, by `answer`."""
-    rounds = _Stream(Job(work, answer, uuid4().hex), crew, lost, False).rounds(items)
-    yield from cast("Iterator[list[Answer]]", rounds)
+    work: Work[Item], items: Iterable[Item], crew: Crew, lost: Callable[[Item], list[Result]], sent: Sent
+) -> Generator[Any, None, None]:
+    """Yield what `sent` returns for each batch of items, in the order of completion."""
+    yield from _Stream(Job(work, sent, uuid4().hex), crew, lost, False).rounds(items)
 
 
-class _Stream(Generic[Item, Answer]):
+class _Stream:
     """The batches of items that workers have in progress."""
 
-    def __init__(self, job: Job[Item, Answer], crew: Crew, lost: Callable[[Item], list[Result]], ordered: bool) -> None:
+    def __init__(self, job: Job, crew: Crew, lost: Callable[[Any], list[Result]], ordered: bool) -> None:
         self._job, self._crew, self._lost, self._ordered = job, crew, lost, ordered
-        self._under_way: dict[int, tuple[Batch, Future[Done[Answer]]]] = {}
+        self._under_way: dict[int, tuple[Batch, Future[Done]]] = {}
         self._number = count()
         self._size = 1
         self._rest: list[Any] = []  # The item that was read but is in no batch yet, if any.
         self._seen = Names()  # Ids of the topics in `Lines`.
 
-    def rounds(self, items: Iterable[Any]) -> Iterator[list[Answer] | Written]:
+    def rounds(self, items: Iterable[Any]) -> Iterator[list[Any] | Written]:
         source = iter(items)
         ended = False
         try:
@@ -413,11 +398,11 @@ class _Stream(Generic[Item, Answer]):
         self._wait(self._futures())
         return [number for number, (_, future) in self._under_way.items() if future.done()]
 
-    def _wait(self, futures: list[Future[Done[Answer]]]) -> None:
+    def _wait(self, futures: list[Future[Done]]) -> None:
         while not wait(futures, timeout=_LOOK_S, return_when=FIRST_COMPLETED).done:
             self._crew.check()
 
-    def _take(self, number: int) -> Iterator[list[Answer] | Written]:
+    def _take(self, number: int) -> Iterator[list[Any] | Written]:
         batch, future = self._under_way[number]
         try:
             done = future.result()
@@ -436,12 +421,12 @@ class _Stream(Generic[Item, Answer]):
             del self._under_way[number]
         yield from self._answers(done)
 
-    def _answers(self, done: Done[Answer]) -> Iterator[list[Answer] | Written]:
+    def _answers(self, done: Done) -> Iterator[list[Any] | Written]:
         yield done.answers
         if done.interrupted:
             raise KeyboardInterrupt
 
-    def _with_second_topics(self, batch: Batch, answers: list[Answer] | Written) -> Lines | None:
+    def _with_second_topics(self, batch: Batch, answers: list[Any] | Written) -> Lines | None:
         """Return lines that must be processed again, because their topics repeat ids of earlier ones, or None."""
         if not isinstance(batch, Lines) or not isinstance(answers, Written):
             return None
@@ -450,7 +435,7 @@ class _Stream(Generic[Item, Answer]):
         again = tuple(name is not None and not self._seen.add(name) for name in ids)
         return replace(batch, again=batch.again + again) if any(again) else None
 
-    def _once_more(self, numbers: list[int]) -> Iterator[list[Answer] | Written]:
+    def _once_more(self, numbers: list[int]) -> Iterator[list[Any] | Written]:
         """Repeat the items lost in a crash, one at a time, so that only those fail that crash again."""
         for number in numbers:
             if number not in self._under_way:  # done while another crash was handled
@@ -464,7 +449,7 @@ class _Stream(Generic[Item, Answer]):
             for place in range(len(batch)):
                 yield from self._alone(batch[place : place + 1])
 
-    def _alone(self, batch: Batch) -> Iterator[list[Answer] | Written]:
+    def _alone(self, batch: Batch) -> Iterator[list[Any] | Written]:
         crashes = 0
         while True:
             done = Done(self._answers_of_lost(batch), 0.0, False) if crashes == _ALONE else self._done(batch)
@@ -476,7 +461,7 @@ class _Stream(Generic[Item, Answer]):
                 yield from self._answers(done)
                 return
 
-    def _done(self, batch: Batch) -> Done[Answer] | None:
+    def _done(self, batch: Batch) -> Done | None:
         """Return the outcome of a batch of one item; None if its process dies."""
         number = self._submit(batch)
         try:
@@ -488,16 +473,15 @@ class _Stream(Generic[Item, Answer]):
         del self._under_way[number]
         return done
 
-    def _answers_of_lost(self, batch: Batch) -> list[Answer] | Written:
-        if isinstance(batch, Lines):
-            topics: list[Any] = batch.read()
-            return self._job.written(batch, topics, list(map(self._lost, topics)))
-        return [self._job.answer(item, self._lost(item)) for item in batch]
+    def _answers_of_lost(self, batch: Batch) -> list[Any] | Written:
+        items: list[Any] = batch.read() if isinstance(batch, Lines) else batch
+        found: list[Any] | Written = self._job.sent(batch, items, list(map(self._lost, items)))
+        return found
 
-    def _futures(self) -> list[Future[Done[Answer]]]:
+    def _futures(self) -> list[Future[Done]]:
         return [future for _, future in self._under_way.values()]
 
-    def _wind_up(self) -> Iterator[list[Answer] | Written]:
+    def _wind_up(self) -> Iterator[list[Any] | Written]:
         self._crew.interrupt(self._job.name, self._futures())
         until = perf_counter() + _GRACE_S
         for batch, future in self._under_way.values():

@@ -30,7 +30,7 @@ from optsum.system.clock import standing
 from optsum.system.processes.signal_guard import postponing
 
 Function: TypeAlias = Callable[..., Any]
-_LOOK: Final = ast.parse("if _optsum_now() > _optsum_patience.until: _optsum_patience.look()").body
+_LOOK: Final = ast.parse("if _optsum_now() > _optsum_thread.until: _optsum_thread.look()").body
 """The statement that is inserted at the beginning of every loop iteration of interpreted kernels."""
 
 _stand_ins: Final[dict[int, Function]] = {}  # By the id of a kernel, the function that replaces its interpretation.
@@ -42,11 +42,18 @@ class TooLongError(Exception):
     """Raised if interpreting a kernel has reached its time limit, or is impossible."""
 
 
-class _Patience(local):
-    """The processor time left to a thread, which is looked up only after as much time on the wall clock."""
+class _OfThread(local):
+    """State of each thread, because one may rehearse while others search.
 
-    until = inf
-    _ends = inf
+    `until`, `_ends`: when interpreting a kernel ends; processor time is looked up only after as much time on the wall
+    clock. `interpreted`: kernels that were interpreted. `rehearsal_s`: seconds left for interpreting kernels in a
+    warm-up.
+    """
+
+    until = _ends = rehearsal_s = inf
+
+    def __init__(self) -> None:
+        self.interpreted: set[Any] = set()
 
     def begin(self, seconds: float) -> None:
         self._ends = thread_time() + seconds
@@ -59,7 +66,7 @@ class _Patience(local):
         self.until = perf_counter() + left
 
 
-_patience: Final = _Patience()
+_of_thread: Final = _OfThread()
 
 
 def stands_for(kernel: object) -> Callable[[Function], Function]:
@@ -108,7 +115,7 @@ def _names_of(module: str) -> dict[str, Any]:
     if module not in _modules:
         names = dict(vars(sys.modules[module]))
         names |= {name: _at_first(names, name, each) for name, each in names.items() if hasattr(each, "py_func")}
-        _modules[module] = names | {"_optsum_now": perf_counter, "_optsum_patience": _patience}
+        _modules[module] = names | {"_optsum_now": perf_counter, "_optsum_thread": _of_thread}
     return _modules[module]
 
 
@@ -141,7 +148,7 @@ def _look(statements: list[ast.stmt]) -> None:
 def call_plainly(function: Function, arguments: tuple[Any, ...], seconds: float) -> Any:
     kept: list[tuple[Any, Any]] = []
     given = [_typed(argument, kept) for argument in arguments]
-    _patience.begin(seconds)
+    _of_thread.begin(seconds)
     try:
         with np.errstate(all="ignore"):
             return _untyped(function(*given))
@@ -186,17 +193,6 @@ _SLOWER: Final = 100  # Ratio of the times of interpreted and compiled kernels.
 _LONGEST_CALL_S: Final = 0.5  # Longest interpreted call (s), because a search checks its limits between calls.
 
 
-class _OfThread(local):
-    """The state that `Patience` keeps for each thread, because one may rehearse while others search.
-
-    `interpreted`: kernels that were interpreted. `rehearsal_s`: seconds left for interpreting kernels in a warm-up.
-    """
-
-    def __init__(self) -> None:
-        self.interpreted: set[Any] = set()
-        self.rehearsal_s = inf
-
-
 class Patience:
     """Decides how long this process interprets kernels that are not compiled.
 
@@ -213,7 +209,7 @@ class Patience:
         self.spent_s = 0.0
         self.taken: dict[Any, float] = {}
         self.over: list[Callable[[set[Any]], object]] = []
-        self.thread = _OfThread()
+        self.thread = _of_thread
 
     @property
     def is_over(self) -> bool:

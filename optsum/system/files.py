@@ -29,15 +29,8 @@ PathLike: TypeAlias = str | os.PathLike[str]
 READ_ERRORS: Final = (OSError, EOFError, ValueError, zlib.error, LZMAError)
 """All exceptions of opening and reading a file, compressed or not."""
 
-NPZ_ERRORS: Final = (  # All exceptions of numpy for a damaged npz file.
-    *READ_ERRORS,
-    BadZipFile,
-    LookupError,
-    MemoryError,
-    NotImplementedError,
-    OverflowError,
-    RuntimeError,
-)
+NPZ_ERRORS: Final = (*READ_ERRORS, BadZipFile, LookupError, MemoryError, OverflowError, RuntimeError)
+"""All exceptions of numpy for a damaged npz file."""
 
 _DEEPEST = 64  # Most levels of nested lists and objects.
 _LARGEST = 1 << 29  # Bytes of the largest text file, unpacked.
@@ -108,16 +101,15 @@ def _unpacked(stream: BufferedReader, stack: ExitStack) -> BufferedReader:
         return stack.enter_context(BufferedReader(cast("RawIOBase", _of_zip(stream, stack))))
     if (other := _OTHERS.get(begin[:4])) is not None:
         raise OSError(f"it is compressed by {other}, which optsum does not support; unpack it first")
-    unpacked: Any = None
     if begin.startswith(_GZIP):
-        unpacked = gzip.GzipFile(fileobj=stream)
+        unpacked: Any = gzip.GzipFile(fileobj=stream)
     elif begin.startswith(_BZIP2) and begin[3:4].isdigit():
         unpacked = bz2.BZ2File(stream)
     elif begin.startswith(_XZ):
         unpacked = lzma.LZMAFile(stream)  # noqa: SIM115
     elif begin.startswith(_ZSTD):
         unpacked = _Unpacked(stream)
-    if unpacked is None:
+    else:
         return stream
     return stack.enter_context(BufferedReader(cast("RawIOBase", stack.enter_context(unpacked))))
 
@@ -135,7 +127,7 @@ def _of_zip(stream: BufferedReader, stack: ExitStack) -> Any:
         if "[Content_Types].xml" in names:
             raise OSError("it is a document of an office program; save it as CSV")
         return stack.enter_context(archive.open(_only(names)))
-    except (BadZipFile, RuntimeError, NotImplementedError) as error:
+    except (BadZipFile, RuntimeError) as error:
         raise OSError(f"it is a zip archive that cannot be unpacked ({error}); unpack it by other means") from error
 
 
@@ -267,8 +259,8 @@ def stamp(path: PathLike) -> tuple[object, ...] | None:
 
 
 _memories: Final[list[Any]] = []
-_seen: Final[dict[str, tuple[int, ...]]] = {}  # By path: a value that changes when the file is written.
-_classes: Final[dict[str, type]] = {}  # Classes given as metrics, by module and name.
+_seen: Final[dict[str, object]] = {}
+"""By path, a value that changes when the file is written; by module and name, the class that was given as a metric."""
 M = TypeVar("M")
 
 
@@ -289,16 +281,13 @@ def forget_changed(paths: Iterable[str]) -> None:
             continue
         if not stat.S_ISREG(held.st_mode) and not stat.S_ISDIR(held.st_mode):
             continue  # a pipe, which can be read once
-        now = held.st_dev, held.st_ino, held.st_size, held.st_mtime_ns, held.st_ctime_ns
-        if _seen.setdefault(path, now) != now:
-            _seen[path] = now
-            forget()
+        forget_former(path, (held.st_dev, held.st_ino, held.st_size, held.st_mtime_ns, held.st_ctime_ns))
 
 
-def forget_former(place: str, found: type) -> None:
-    """Empty the caches if another class had this name before, as when a cell of a notebook runs again."""
-    if _classes.setdefault(place, found) is not found:
-        _classes[place] = found
+def forget_former(name: str, now: object) -> None:
+    """Empty the caches if a name meant another file or class before, as when a cell of a notebook runs again."""
+    if _seen.setdefault(name, now) != now:
+        _seen[name] = now
         forget()
 
 

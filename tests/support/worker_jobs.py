@@ -54,8 +54,9 @@ def waits(item: int, folder: Path) -> list[Result]:
     return row(item)
 
 
-def text_of(item: int, results: list[Result]) -> tuple[int, str | None]:
-    return item, results[0].error
+def text_of(batch: object, items: list[int], found: list[list[Result]]) -> list[tuple[int, str | None]]:
+    del batch
+    return [(item, results[0].error) for item, results in zip(items, found, strict=True)]
 
 
 def dies_first(item: int, folder: Path, deadly: tuple[int, ...], times: int = 1) -> list[Result]:
@@ -87,6 +88,5 @@ def deadly_search(item: Any, settings: Any) -> list[Result]:
     """Search as a run does, but exit at the fourth topic."""
     if item.topic == 3:
         os._exit(9)
-    from optsum.experiments import _search
-
-    return _search(item, settings)
+    found: list[Result] = settings.search(item)
+    return found

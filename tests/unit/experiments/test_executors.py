@@ -153,7 +153,8 @@ def test_memory_that_runs_out_is_an_error_row(tmp_path: Path) -> None:
 def test_a_topic_that_kills_its_process_is_tried_again_and_is_an_error_row(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("optsum.experiments._search", deadly_search)
+    deadly = property(lambda settings: partial(deadly_search, settings=settings))  # workers have the real one
+    monkeypatch.setattr("optsum.experiments.RunSettings.search", deadly)
     done = optsum.run({"topics": NEWS, **OPTIONS}, tmp_path / "run", workers=2, progress=False)
     assert (done.done, done.failed) == (8, 1)
     assert done.first_error is not None

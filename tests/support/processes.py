@@ -66,10 +66,12 @@ def _worked(process: int) -> float:
 
 
 _ONE_BY_ONE = """
-import json, sys
+import json, os, sys
 from optsum.cli import main
+out = os.dup(1)
 for arguments in json.loads(sys.argv[1]):
     status = main(arguments)
+    os.dup2(out, 1)  # which an unusable file closes
     for stream in (sys.stdout, sys.stderr):
         print(f"\\0{status}", end="\\0", file=stream, flush=True)
 """

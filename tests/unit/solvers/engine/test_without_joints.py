@@ -27,7 +27,7 @@ def value_of(instance: Coverage, chosen: Selection) -> Key:
 def test_hasty_searches_are_split() -> None:
     """Check on 10 units what `test_brute_force.py` checks on fewer."""
     splits = 0
-    for seed in range(20):
+    for seed in range(60):
         instance = random_coverage(np.random.default_rng(seed), kind=("recall", "window")[seed % 2], units=10)
         effort = Effort(start=2, first=3, longest=0)
         optima = check_search(solve_recall, instance, effort=effort)

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from shutil import copytree, ignore_patterns
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import pytest
+from processes import answers_of
 from sources import FOLDERS, ROOT
 
 NEWS = ROOT / "examples" / "data" / "news.jsonl"
@@ -210,19 +209,35 @@ def changed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def rows(changed: Path, *arguments: str) -> list[dict[str, Any]]:
-    """Return the rows that a command prints, with interpreted kernels, because compiling all of them takes minutes."""
-    done = subprocess.run(
-        [sys.executable, "-m", "optsum", *arguments],
-        env={**os.environ, "PYTHONPATH": str(changed), "OPTSUM_PATIENCE": "60"},
-        cwd=changed,
-        capture_output=True,
-        text=True,
-        check=False,
-        stdin=subprocess.DEVNULL,
-    )
-    assert done.returncode == 0, done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines()]
+COMMANDS: Final = {
+    "metric": (str(NEWS), "--metric", "initials", "--max-length", "10"),
+    "strategy": (str(NEWS), "--strategy", "last", "--max-length", "30"),
+    "formulation": (str(NEWS), "--formulation", "openings", "--max-length", "60"),
+    "no option": (str(NEWS), "--strategy", "lead", "--max-length", "60"),
+    "option": (str(NEWS), "--strategy", "lead", "--max-length", "60", "--strategy-option", "skip=1"),
+    "backend": ("few", "--strategy", "milp", "--max-length", "4", "--backend", "all-subsets"),
+    "no backend": ("few", "--strategy", "milp", "--max-length", "4"),
+    "reader": ("headed", "--max-length", "3"),
+}
+"""Arguments of `optsum solve` by the addition that they use."""
+
+
+Rows: TypeAlias = dict[str, list[dict[str, Any]]]
+
+
+@pytest.fixture(scope="module")
+def rows(changed: Path) -> Rows:
+    """Return the rows of all commands, with interpreted kernels, because compiling all of them takes minutes."""
+    few = {"id": "few", "documents": [["a b", "b c", "d e f"]], "references": [["a b c d"]]}
+    (changed / "few").write_text(json.dumps(few))
+    (changed / "headed").write_text("# topic one\n= a b c\na b d\nc e f\n# topic two\n= x y\nx y z\n")
+    commands = [["solve", *arguments] for arguments in COMMANDS.values()]
+    environment = {**os.environ, "PYTHONPATH": str(changed), "OPTSUM_PATIENCE": "60"}
+    found = {}
+    for name, done in zip(COMMANDS, answers_of(commands, env=environment, cwd=changed), strict=True):
+        assert done.returncode == 0, done.stderr
+        found[name] = [json.loads(line) for line in done.stdout.splitlines()]
+    return found
 
 
 @pytest.mark.parametrize("kind", CHANGES)
@@ -231,41 +246,33 @@ def test_an_addition_touches_few_files(kind: str) -> None:
     assert len(change) <= most
 
 
-def test_a_metric(changed: Path) -> None:
-    row, *_ = rows(changed, "solve", str(NEWS), "--metric", "initials", "--max-length", "10")
+def test_a_metric(rows: Rows) -> None:
+    row, *_ = rows["metric"]
     assert row["status"] == "optimal"
     assert "|metric:initials|" in f"|{row['signature']}"
 
 
-def test_a_strategy(changed: Path) -> None:
-    for row in rows(changed, "solve", str(NEWS), "--strategy", "last", "--max-length", "30"):
+def test_a_strategy(rows: Rows) -> None:
+    for row in rows["strategy"]:
         assert (row["strategy"], len(row["selection"])) == ("last", 1)
 
 
-def test_a_backend(changed: Path, tmp_path: Path) -> None:
-    topics = tmp_path / "few.jsonl"
-    few = {"id": "few", "documents": [["a b", "b c", "d e f"]], "references": [["a b c d"]]}
-    topics.write_text(json.dumps(few))
-    options = ("solve", str(topics), "--strategy", "milp", "--max-length", "4")
-    (own,), (other,) = rows(changed, *options, "--backend", "all-subsets"), rows(changed, *options)
+def test_a_backend(rows: Rows) -> None:
+    (own,), (other,) = rows["backend"], rows["no backend"]
     assert (own["backend"], own["objective"], own["selection"]) == ("all-subsets", other["objective"], [0, 1])
 
 
-def test_a_formulation(changed: Path) -> None:
-    for row in rows(changed, "solve", str(NEWS), "--formulation", "openings", "--max-length", "60"):
+def test_a_formulation(rows: Rows) -> None:
+    for row in rows["formulation"]:
         assert (row["formulation"], row["status"]) == ("openings", "optimal")
 
 
-def test_a_reader(changed: Path, tmp_path: Path) -> None:
-    topics = tmp_path / "topics.txt"
-    topics.write_text("# topic one\n= a b c\na b d\nc e f\n# topic two\n= x y\nx y z\n")
-    found = rows(changed, "solve", str(topics), "--max-length", "3")
-    assert [(row["id"], row["selection"]) for row in found] == [("one", [0]), ("two", [0])]
+def test_a_reader(rows: Rows) -> None:
+    assert [(row["id"], row["selection"]) for row in rows["reader"]] == [("one", [0]), ("two", [0])]
 
 
-def test_an_option(changed: Path) -> None:
-    options = ("solve", str(NEWS), "--strategy", "lead", "--max-length", "60")
-    plain, skipping = rows(changed, *options), rows(changed, *options, "--strategy-option", "skip=1")
+def test_an_option(rows: Rows) -> None:
+    plain, skipping = rows["no option"], rows["option"]
     assert [row["selection"][0] for row in plain] == [0] * len(plain)
     assert [row["selection"][0] for row in skipping] == [1] * len(plain)
     assert {row["config_hash"] for row in plain}.isdisjoint(row["config_hash"] for row in skipping)

@@ -12,7 +12,7 @@ from collections import defaultdict
 from itertools import combinations
 
 import pytest
-from sources import FOLDERS, ROOT, all_sources, home_of, imported_by, imports_of, name_of, package_of, tree_of
+from sources import FOLDERS, ROOT, all_sources, home_of, imported_by, imports_of, name_of, nodes_of, package_of, tree_of
 
 pytestmark = pytest.mark.skipif(
     not all((ROOT / folder).is_dir() for folder in FOLDERS), reason="the source tree is not beside the tests"
@@ -55,7 +55,7 @@ def classes_of(sources: dict[str, str]) -> dict[str, list[str]]:
     """Return the modules that define each class name."""
     found = defaultdict(list)
     for path, source in sources.items():
-        for node in ast.walk(tree_of(source)):
+        for node in nodes_of(source):
             if isinstance(node, ast.ClassDef):
                 found[node.name].append(name_of(path))
     return found
@@ -80,7 +80,7 @@ def odd_openings(sources: dict[str, str]) -> list[str]:
     return [
         f"{path}: {doc.splitlines()[0]}"
         for path, source in sources.items()
-        for node in ast.walk(tree_of(source))
+        for node in nodes_of(source)
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
         and (doc := ast.get_docstring(node) or "").startswith(OPENINGS)
     ]
@@ -88,7 +88,7 @@ def odd_openings(sources: dict[str, str]) -> list[str]:
 
 def reach_inside(path: str, source: str) -> list[str]:
     """Return the imports of a test from the project other than `optsum` and `optsum.testing`."""
-    names = [name for node in ast.walk(tree_of(source)) for name in _modules_of(node)]
+    names = [name for node in nodes_of(source) for name in _modules_of(node)]
     public = {"optsum", "optsum.testing"}
     return [f"{path}: {name}" for name in names if name.split(".")[0] in FOLDERS and name not in public]
 
@@ -171,7 +171,7 @@ def shared_classes(sources: dict[str, str]) -> dict[str, set[str]]:
     found = defaultdict(set)
     for path, source in sources.items():
         here = package_of(name_of(path))
-        for node in ast.walk(tree_of(source)):
+        for node in nodes_of(source):
             for name in imported_by(path, node) if isinstance(node, ast.ImportFrom) and here != "optsum" else ():
                 module, _, item = name.rpartition(".")
                 if module in modules and (module, item) in defined and package_of(module) != here:

@@ -6,7 +6,7 @@ import ast
 from pathlib import Path
 
 import pytest
-from sources import tree_of
+from sources import nodes_of
 
 from optsum import FORMULATIONS, STRATEGIES
 
@@ -31,7 +31,7 @@ def named(source: str, names: set[str]) -> list[tuple[int, str]]:
     """Return the line and text of each string literal that is one of some names."""
     return [
         (node.lineno, node.value)
-        for node in ast.walk(tree_of(source))
+        for node in nodes_of(source)
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in names
     ]
 

@@ -19,7 +19,7 @@ from typing import Any
 import api
 import pytest
 from oldest import oldest, pins
-from sources import tree_of
+from sources import nodes_of
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = {"optsum": "optsum", "formulations": "optsum.formulations", "heuristics": "optsum.heuristics",
@@ -70,7 +70,7 @@ def _matching(files: Iterable[str], pattern: str) -> list[str]:
 def imported_in(source: str) -> set[str]:
     """Return the top-level names of all absolute imports of a module, those in functions included."""
     found: set[str] = set()
-    for node in ast.walk(tree_of(source)):
+    for node in nodes_of(source):
         if isinstance(node, ast.Import):
             found.update(alias.name.split(".")[0] for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and not node.level and node.module:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 import pytest
-from sources import FOLDERS, ROOT, all_sources, tree_of
+from sources import FOLDERS, ROOT, all_sources, nodes_of
 
 pytestmark = pytest.mark.skipif(
     not all((ROOT / folder).is_dir() for folder in FOLDERS), reason="the source tree is not beside the tests"
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(
 
 def key_faults(path: str, source: str) -> list[str]:
     """Return the reads of `statistics` or `extra` by a key that the module does not write itself."""
-    nodes = list(ast.walk(tree_of(source)))
+    nodes = nodes_of(source)
     written = {(holder, key) for node in nodes for holder, key, stored in _keys(node) if stored}
     return [
         f"{path}:{node.lineno}: [{key!r}] is somebody else's: make it a field or property of what has them"

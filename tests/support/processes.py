@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-__all__ = ["children_of", "living", "parents", "printed_by", "wait_for", "wait_for_work"]
+__all__ = ["answers_of", "children_of", "living", "parents", "printed_by", "wait_for", "wait_for_work"]
 
 
 def wait_for(condition: Callable[[], object], seconds: float = 90) -> None:
@@ -63,6 +63,35 @@ def _worked(process: int) -> float:
             user, system = Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split()[11:13]
             ticks += int(user) + int(system)
     return ticks / os.sysconf("SC_CLK_TCK")
+
+
+_ONE_BY_ONE = """
+import json, os, sys
+from optsum.cli import main
+out = os.dup(1)
+for arguments in json.loads(sys.argv[1]):
+    status = main(arguments)
+    os.dup2(out, 1)  # which an unusable file closes
+    for stream in (sys.stdout, sys.stderr):
+        print(f"\\0{status}", end="\\0", file=stream, flush=True)
+"""
+
+
+def answers_of(commands: list[list[str]], **how: Any) -> list[subprocess.CompletedProcess[str]]:
+    """Run commands of optsum one after the other in a single new process; return the status and output of each."""
+    done = subprocess.run(
+        [sys.executable, "-c", _ONE_BY_ONE, json.dumps(commands)],
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+        **how,
+    )
+    assert done.returncode == 0, done.stderr
+    (*out, _), (*err, _) = done.stdout.split("\0"), done.stderr.split("\0")
+    assert len(out) == len(err) == 2 * len(commands)
+    found = zip(commands, out[1::2], out[::2], err[::2], strict=True)
+    return [subprocess.CompletedProcess(args, int(status), *said) for args, status, *said in found]
 
 
 def printed_by(script: str, *arguments: str, **environment: str) -> Any:

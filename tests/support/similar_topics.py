@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from itertools import combinations
 from math import floor
 from typing import Any
 
 import numpy as np
 
-__all__ = ["best_by_trying", "random_topic", "recall_by_hand"]
+__all__ = ["best_by_trying", "random_topic", "recall_by_hand", "values_by_trying"]
 
 
 def random_topic(seed: int) -> dict[str, Any]:
@@ -107,8 +109,17 @@ def feasible(topic: dict[str, Any], max_length: int) -> list[tuple[int, ...]]:
     return [chosen for chosen in every if sum(lengths[place] for place in chosen) <= max_length]
 
 
-def best_by_trying(topic: dict[str, Any], max_length: int, **how: Any) -> tuple[float, set[tuple[int, ...]]]:
-    """Return the best recall, and all selections that reach it."""
-    values = {chosen: recall_by_hand(topic, chosen, **how) for chosen in feasible(topic, max_length)}
+@cache
+def values_by_trying(
+    seed: int, max_length: int, value: Callable[..., float] = recall_by_hand, **how: Any
+) -> dict[tuple[int, ...], float]:
+    """Return the value of all selections of a random topic, cached, because several tests compare with them."""
+    topic = random_topic(seed)
+    return {chosen: value(topic, chosen, **how) for chosen in feasible(topic, max_length)}
+
+
+def best_by_trying(seed: int, max_length: int, **how: Any) -> tuple[float, set[tuple[int, ...]]]:
+    """Return the best recall of a random topic, and all selections that reach it."""
+    values = values_by_trying(seed, max_length, **how)
     best = max(values.values())
     return best, {chosen for chosen, value in values.items() if abs(value - best) < 1e-12}

@@ -17,6 +17,13 @@ def tree_of(source: str) -> ast.Module:
     return ast.parse(source)
 
 
+@lru_cache(maxsize=400)
+def nodes_of(source: str) -> list[ast.AST]:
+    """Return all nodes of the syntax tree of a module, cached as the tree is."""
+    return list(ast.walk(tree_of(source)))
+
+
+@lru_cache(maxsize=1)
 def all_sources() -> dict[str, str]:
     """Return the text of every module of the project by path."""
     files = sorted(file for folder in FOLDERS for file in (ROOT / folder).rglob("*.py"))
@@ -42,11 +49,19 @@ def package_of(name: str) -> str:
 
 def imports_of(path: str, source: str, modules: set[str]) -> Iterator[tuple[int, str]]:
     """Yield the line and module of each import of the project in a file, those in functions included."""
-    for node in ast.walk(tree_of(source)):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            for name in imported_by(path, node):
-                if name.split(".")[0] == "optsum":
-                    yield node.lineno, module_of(name, modules)
+    for line, name in _names_imported(path, source):
+        yield line, module_of(name, modules)
+
+
+@lru_cache(maxsize=400)
+def _names_imported(path: str, source: str) -> list[tuple[int, str]]:
+    return [
+        (node.lineno, name)
+        for node in nodes_of(source)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in imported_by(path, node)
+        if name.split(".")[0] == "optsum"
+    ]
 
 
 def imported_by(path: str, node: ast.Import | ast.ImportFrom) -> list[str]:

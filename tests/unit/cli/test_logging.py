@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from processes import answers_of
 
 from optsum.cli import main
 from optsum.cli.app import _COMMANDS
@@ -103,13 +104,10 @@ def test_long_work_reports_its_progress(monkeypatch: pytest.MonkeyPatch, capsys:
 
 
 def test_an_error_is_reported_once() -> None:
-    for arguments in (
+    commands = [
         ["solve", "t.jsonl", "--max-lenght", "4"],
         ["solve", "none.jsonl", "--max-length", "4"],
         ["slove"],
-    ):
-        done = subprocess.run(
-            [sys.executable, "-c", "import sys; from optsum.cli import main; sys.exit(main())", *arguments],
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
+    ]
+    for done in answers_of(commands):
         assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from similar_topics import best_by_trying, feasible, precision_by_hand, random_topic, recall_by_hand
+from similar_topics import best_by_trying, precision_by_hand, random_topic, recall_by_hand, values_by_trying
 from trying import blocks
 
 import optsum
@@ -33,7 +33,7 @@ def test_the_best_recall_of_a_random_topic(seeds: range) -> None:
         metric = ("similarity", "similarity-shifted")[seed % 2]
         references = ("pooled", "mean")[seed % 4 // 2]
         unit = (_UNIT, 7)[seed % 5 == 0]
-        best, sets = best_by_trying(topic, 7, unit=unit, shifted=seed % 2 == 1, mean=seed % 4 >= 2)
+        best, sets = best_by_trying(seed, 7, unit=unit, shifted=seed % 2 == 1, mean=seed % 4 >= 2)
         options = {"metric": metric, "references": references, "similarity_unit": unit}
         found = _solved(topic, _EXACT[seed % 3], **options)
         assert found.status.value == "optimal"
@@ -48,7 +48,7 @@ def test_the_best_recall_of_a_random_topic(seeds: range) -> None:
 def test_every_strategy_keeps_below_its_bound_and_the_optimum(strategy: str, seeds: range) -> None:
     for seed in seeds:
         topic = random_topic(seed)
-        best, _ = best_by_trying(topic, 7, unit=_UNIT)
+        best, _ = best_by_trying(seed, 7, unit=_UNIT)
         found = _solved(topic, strategy)
         assert found.objective is not None
         assert found.bound is not None
@@ -65,12 +65,12 @@ def test_all_optima_and_what_is_near_them(seeds: range) -> None:
     for seed in seeds:
         topic = random_topic(seed)
         options: Any = {"metric": "similarity", "max_length": 7, "keep_unmatched": True}
-        best, sets = best_by_trying(topic, 7, unit=_UNIT)
+        best, sets = best_by_trying(seed, 7, unit=_UNIT)
         found = optsum.enumerate_optima(topic, **options)
         assert found.complete
         assert set(found) == sets
         near = optsum.enumerate_optima(topic, within="20%", **options)
-        values = {chosen: recall_by_hand(topic, chosen, unit=_UNIT) for chosen in feasible(topic, 7)}
+        values = values_by_trying(seed, 7, unit=_UNIT)
         assert set(near) == {chosen for chosen, value in values.items() if value >= 0.8 * best - 1e-12}
 
 
@@ -79,7 +79,7 @@ def test_the_best_precision(seeds: range) -> None:
     for seed in seeds:
         topic = random_topic(seed)
         found = _solved(topic, "auto", measure="precision")
-        best = max(precision_by_hand(topic, chosen, unit=_UNIT) for chosen in feasible(topic, 7))
+        best = max(values_by_trying(seed, 7, precision_by_hand, unit=_UNIT).values())
         assert found.status.value == "optimal"
         assert found.objective == pytest.approx(best, abs=1e-12)
 

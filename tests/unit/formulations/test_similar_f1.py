@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from similar_topics import f1_by_hand, feasible, random_topic
+from similar_topics import f1_by_hand, random_topic, values_by_trying
 from trying import blocks
 
 import optsum
@@ -15,8 +15,8 @@ _UNIT = 10_000
 _OTHERS = ("greedy", "greedy+ls", "vns", "genetic", "lead", "random")
 
 
-def _values(topic: dict[str, Any], unit: int = _UNIT) -> dict[tuple[int, ...], float]:
-    return {chosen: f1_by_hand(topic, chosen, unit=unit) for chosen in feasible(topic, 7)}
+def _values(seed: int, unit: int = _UNIT) -> dict[tuple[int, ...], float]:
+    return values_by_trying(seed, 7, f1_by_hand, unit=unit)
 
 
 def _solved(topic: dict[str, Any], strategy: str, **options: Any) -> optsum.Result:
@@ -29,7 +29,7 @@ def test_the_optimum_is_that_of_brute_force(seeds: range) -> None:
     for seed in seeds:
         topic = random_topic(seed)
         unit = (_UNIT, 7)[seed % 5 == 0]
-        values = _values(topic, unit)
+        values = _values(seed, unit)
         best = max(values.values())
         found = _solved(topic, ("branch-and-bound", "exhaustive", "auto")[seed % 3], similarity_unit=unit)
         assert found.status.value == "optimal"
@@ -44,7 +44,7 @@ def test_the_optimum_is_that_of_brute_force(seeds: range) -> None:
 def test_all_optima_and_what_is_near_them(seeds: range) -> None:
     for seed in seeds:
         topic = random_topic(seed)
-        values = _values(topic)
+        values = _values(seed)
         best = max(values.values())
         options: Any = {"metric": "similarity", "measure": "f1", "max_length": 7, "keep_unmatched": True}
         found = optsum.enumerate_optima(topic, **options)
@@ -60,7 +60,7 @@ def test_all_optima_and_what_is_near_them(seeds: range) -> None:
 def test_heuristics_stay_below_their_bound_and_the_optimum(strategy: str, seeds: range) -> None:
     for seed in seeds:
         topic = random_topic(seed)
-        best = max(_values(topic).values())
+        best = max(_values(seed).values())
         found = _solved(topic, strategy)
         assert found.selection is not None
         assert found.objective is not None
@@ -73,7 +73,7 @@ def test_heuristics_stay_below_their_bound_and_the_optimum(strategy: str, seeds:
 def test_side_constraints_are_kept(seeds: range) -> None:
     for seed in seeds:
         topic = random_topic(seed)
-        values = {chosen: value for chosen, value in _values(topic).items() if len(chosen) <= 2}
+        values = {chosen: value for chosen, value in _values(seed).items() if len(chosen) <= 2}
         found = _solved(topic, "branch-and-bound", max_sentences=2)
         assert found.objective == pytest.approx(max(values.values()), abs=1e-12)
 

@@ -38,10 +38,21 @@ def test_counts_of_known_cases(lengths: list[int], low: int, high: int, count: i
     assert count_feasible(lengths, low, high) == count
 
 
-@given(st.lists(st.integers(0, 12), max_size=14), st.integers(0, 40), st.floats(0, 5000))
-def test_an_infinite_estimate_exceeds_the_limit(lengths: list[int], most: int, enough: float) -> None:
-    found, exact = estimate_feasible(lengths, 0, most, enough), count_feasible(lengths, 0, most)
+@given(
+    st.lists(st.integers(0, 12), max_size=14),
+    st.just(0) | st.integers(0, 40),
+    st.integers(0, 40),
+    st.floats(0, 5000) | st.sampled_from([10.0**6, inf]),
+)
+def test_an_infinite_estimate_exceeds_the_limit(lengths: list[int], least: int, most: int, enough: float) -> None:
+    found, exact = estimate_feasible(lengths, least, most, enough), count_feasible(lengths, least, most)
     assert found == exact or (found == inf and exact > enough)
+
+
+def test_hundreds_of_units_are_estimated_closely() -> None:
+    many = np.random.default_rng(2).integers(200, 900, 700).tolist()
+    assert 0.9 < estimate_feasible(many, 4000, 5000) / count_feasible(many, 4000, 5000) < 1.1
+    assert estimate_feasible([1] * 2000, 0, 2000) == inf
 
 
 def test_hundreds_of_units_are_not_counted() -> None:

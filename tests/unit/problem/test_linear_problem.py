@@ -17,6 +17,7 @@ import pyomo.environ as pyo
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from trying import blocks
 
 import optsum
 from optsum.errors import InputError
@@ -294,30 +295,32 @@ def test_every_function_takes_a_program(tmp_path: Path) -> None:
     assert len(shorter.selection) <= 1
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seeds", blocks(40))
 def test_columns_that_no_row_joins_are_settled_as_highs_does_and_greedy_search_looks_at_all_additions_at_once(
-    seed: int, monkeypatch: pytest.MonkeyPatch
+    seeds: range, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rng = np.random.default_rng(seed)
-    model = random_model(seed)
-    for row in [row for row in model.rows.values() if "y[0]" in str(row.body) and "y[1]" in str(row.body)]:
-        row.deactivate()
-    given = optsum.PyomoProblem(model, units=model.x)
-    lengths = tuple(rng.integers(0, 4, given.size).tolist())
-    problem = LinearProblem(program=given.program, lengths=lengths, min_length=seed % 3, max_length=sum(lengths))
-    assert problem._apart
-    at_once = optsum.search(problem, "greedy")
-    monkeypatch.setattr(LinearProblem, "additions", lambda *_: None)
-    one_by_one = optsum.search(problem.fresh(), "greedy")
-    assert (at_once.key, at_once.selection, at_once.evaluations) == (
-        one_by_one.key, one_by_one.selection, one_by_one.evaluations
-    )  # fmt: skip
-    by_highs = problem.fresh()
-    by_highs.__dict__["_apart"] = False
-    for selection in selections(problem.size):
-        one, other = problem.evaluate(selection), by_highs.evaluate(selection)
-        assert one.feasible == other.feasible
-        assert not one.feasible or one == other
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        model = random_model(seed)
+        for row in [row for row in model.rows.values() if "y[0]" in str(row.body) and "y[1]" in str(row.body)]:
+            row.deactivate()
+        given = optsum.PyomoProblem(model, units=model.x)
+        lengths = tuple(rng.integers(0, 4, given.size).tolist())
+        problem = LinearProblem(program=given.program, lengths=lengths, min_length=seed % 3, max_length=sum(lengths))
+        assert problem._apart
+        at_once = optsum.search(problem, "greedy")
+        with monkeypatch.context() as patch:
+            patch.setattr(LinearProblem, "additions", lambda *_: None)
+            one_by_one = optsum.search(problem.fresh(), "greedy")
+        assert (at_once.key, at_once.selection, at_once.evaluations) == (
+            one_by_one.key, one_by_one.selection, one_by_one.evaluations
+        )  # fmt: skip
+        by_highs = problem.fresh()
+        by_highs.__dict__["_apart"] = False
+        for selection in selections(problem.size):
+            one, other = problem.evaluate(selection), by_highs.evaluate(selection)
+            assert one.feasible == other.feasible
+            assert not one.feasible or one == other
 
 
 def test_sums_beyond_64_bits_are_exact() -> None:

@@ -30,7 +30,7 @@ print(*(optsum.solve(topic, max_length=3, strategy=name).objective for name in (
 """
 
 
-@pytest.mark.parametrize("module", ["numpy.linalg", "numba.core", "numba.core.typing.templates", "pydantic.main"])
+@pytest.mark.parametrize("module", ["numba.core.typing.templates", "pydantic.main"])
 def test_a_process_goes_on_after_an_interrupted_import(module: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, module],
@@ -67,9 +67,7 @@ ffi.lib = Library(ffi.lib)
 """
 
 
-@pytest.mark.parametrize(
-    "function", ["LLVMPY_AddModule", "LLVMPY_CreateMCJITCompiler", "LLVMPY_LinkModules", "LLVMPY_ParseBitcode"]
-)
+@pytest.mark.parametrize("function", ["LLVMPY_CreateMCJITCompiler", "LLVMPY_LinkModules"])
 def test_code_handed_to_llvm_is_not_freed_twice(function: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", LINKING + PROGRAM, function],

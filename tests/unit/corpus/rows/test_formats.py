@@ -203,10 +203,14 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_killed_run_is_resumed(name: str, tmp_path: Path) -> None:
-    path = tmp_path / f"rows.{name}"
-    done = subprocess.run([sys.executable, "-c", KILLED, path], env=ENVIRONMENT, check=False)
-    assert done.returncode == -signal.SIGKILL
-    (held,) = tmp_path.iterdir()
+    path, held = tmp_path / f"rows.{name}", tmp_path / f"rows.{name}.part"
+    if name in {"jsonl", "csv.gz", "parquet"}:
+        done = subprocess.run([sys.executable, "-c", KILLED, path], env=ENVIRONMENT, check=False)
+        assert done.returncode == -signal.SIGKILL
+    else:  # what such a process leaves
+        held.write_bytes(b'{"id": "a"}\n{"id": "b"}\n')
+    assert list(tmp_path.iterdir()) == [held]
+    assert held.read_bytes() == b'{"id": "a"}\n{"id": "b"}\n'
     with held.open("ab") as stream:
         stream.write('{"id": "é'.encode()[:-1])  # half a row that ends within a character
     with pytest.raises(OptionError, match="exists already"):

@@ -64,26 +64,19 @@ def tasks(seed: int) -> list[Any]:
 
 
 def agree(seed: int, seen: Counter[str]) -> int:
-    """Compare brute force, exhaustive search, and HiGHS directly and through Pyomo; return the number of problems."""
+    """Compare HiGHS through Pyomo with brute force; return the number of problems."""
     compared = 0
     for task, spec in tasks(seed):
         name = f"seed {seed}: {spec.metric}, {spec.min_length} to {spec.max_length} {spec.length_unit}"
         truth = brute_force(task.problem)
-        results = {
-            strategy: search(task.problem, strategy.partition("/")[0], **options)
-            for strategy, options in {
-                "exhaustive": {}, "milp": {}, "milp/pyomo": {"backend": "pyomo:highs"},
-            }.items()
-        }  # fmt: skip
-        for strategy, result in results.items():
-            assert result.key == truth.best, f"{name}: {strategy}"
-            assert result.status is (Status.INFEASIBLE if truth.best is None else Status.OPTIMAL), f"{name}: {strategy}"
-            if result.selection is None:
-                continue
-            assert result.selection in truth.optima, f"{name}: {strategy}"
+        result = search(task.problem, "milp", backend="pyomo:highs")
+        assert result.key == truth.best, name
+        assert result.status is (Status.INFEASIBLE if truth.best is None else Status.OPTIMAL), name
+        if result.selection is not None:
+            assert result.selection in truth.optima, name
             text = task.decode(result.selection)
             score = rouge(text, task.references, spec.metric, boundaries="sentence", last_unigram=True)
-            assert score.exact("recall") == result.key, f"{name}: {strategy}"
+            assert score.exact("recall") == result.key, name
         seen.update([spec.metric, spec.length_unit, "window" if spec.min_length else "maximum",
                      "infeasible" if truth.best is None else "positive" if truth.best else "zero",
                      f"{len(task.references)} references", f"{task.problem.size} units"])  # fmt: skip
@@ -91,9 +84,9 @@ def agree(seed: int, seen: Counter[str]) -> int:
     return compared
 
 
-def test_all_ways_agree_on_random_topics() -> None:
+def test_pyomo_agrees_with_brute_force_on_random_topics() -> None:
     seen: Counter[str] = Counter()
-    assert sum(agree(seed, seen) for seed in range(10_000, 10_200)) >= 200
+    assert sum(agree(seed, seen) for seed in range(10_000, 10_070)) >= 70
     for what in (*METRICS, *UNITS, "window", "maximum", "infeasible", "positive", "zero", "1 references",
                  "3 references", "0 units", "8 units"):  # fmt: skip
         assert seen[what] >= 3, (what, seen)
@@ -102,14 +95,10 @@ def test_all_ways_agree_on_random_topics() -> None:
 @pytest.mark.slow
 def test_the_strategy_keeps_the_contract_on_text() -> None:
     problems: dict[str, Problem] = {}
-    for seed in range(12):
+    for seed in range(3):
         for number, (task, _) in enumerate(tasks(seed)):
             problems[f"seed {seed}, part {number}"] = task.problem
     check_strategy("milp", instances=0, problems=problems, backend="pyomo:highs")
-
-
-def test_the_strategy_keeps_the_contract() -> None:
-    check_strategy("milp", instances=1, backend="pyomo:highs")
 
 
 def test_the_paper_s_model_by_hand() -> None:

@@ -103,7 +103,7 @@ def test_larger_random_programs_agree_with_highs(make: Any) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("make", [random_chunks, random_seams])
 def test_many_larger_random_programs_agree_with_highs(make: Any) -> None:
-    for seed in range(10, 20):
+    for seed in range(10, 14):
         instance = make(np.random.default_rng(seed), 35)
         assert one_and_all(instance)[0] == milp(instance), seed
 

@@ -14,6 +14,7 @@ from optsum.solvers.engine.bound import (
     priced,
 )
 from optsum.solvers.engine.core import DROPPED, FREE, TAKEN, Core, core_of, program_of, reduced
+from trying import blocks
 
 from optsum.coverage.instance import Facility
 from optsum.system.clock import NEVER
@@ -52,23 +53,25 @@ def _solved(program: LinearProgram, core: Core) -> tuple[float, int]:
     return -session._highs.getInfo().objective_function_value, bound
 
 
-@pytest.mark.parametrize("seed", range(60))
-def test_the_relaxation_by_chains_is_as_tight(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    core = _core(seed)
-    monkeypatch.setattr("optsum.solvers.engine.bound._MANY", 2)
-    chained = linear_program(core)
-    monkeypatch.setattr("optsum.solvers.engine.bound.chains_of", lambda _: None)
-    whole = linear_program(core)
-    assert whole is not None
-    assert chained is not None
-    assert len(chained.value) <= len(whole.value)
-    value, bound = _solved(chained, core)
-    plain_value, plain_bound = _solved(whole, core)
-    assert value == pytest.approx(plain_value, rel=1e-7, abs=1e-5)
-    # Prices are rounded to 1 / scale for each copy; a bound may use that selections are integral.
-    slack = len(core.feature) + len(core.price) + 1e-6 * core.scale * plain_value
-    assert plain_bound <= core.scale * (plain_value + core.base) + slack
-    assert bound <= core.scale * (plain_value + core.base) + slack
+@pytest.mark.parametrize("seeds", blocks(60, size=20))
+def test_the_relaxation_by_chains_is_as_tight(seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
+    for seed in seeds:
+        core = _core(seed)
+        with monkeypatch.context() as patch:
+            patch.setattr("optsum.solvers.engine.bound._MANY", 2)
+            chained = linear_program(core)
+            patch.setattr("optsum.solvers.engine.bound.chains_of", lambda _: None)
+            whole = linear_program(core)
+        assert whole is not None
+        assert chained is not None
+        assert len(chained.value) <= len(whole.value)
+        value, bound = _solved(chained, core)
+        plain_value, plain_bound = _solved(whole, core)
+        assert value == pytest.approx(plain_value, rel=1e-7, abs=1e-5)
+        # Prices are rounded to 1 / scale for each copy; a bound may use that selections are integral.
+        slack = len(core.feature) + len(core.price) + 1e-6 * core.scale * plain_value
+        assert plain_bound <= core.scale * (plain_value + core.base) + slack
+        assert bound <= core.scale * (plain_value + core.base) + slack
 
 
 def test_chains_are_found_and_spare_entries() -> None:

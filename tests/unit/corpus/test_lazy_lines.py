@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from trying import blocks
 
 from optsum.corpus.formats import RawLines
 from optsum.corpus.topic import BadTopic, Notes, Topic, reading_of
@@ -62,20 +63,21 @@ def a_line(chance: random.Random) -> str:
     return text
 
 
-@pytest.mark.parametrize("seed", range(150))
-def test_the_same_topics_as_read_at_once(seed: int, tmp_path: Path) -> None:
-    chance = random.Random(seed)  # noqa: S311
-    lines = [a_line(chance) for _ in range(chance.randrange(1, 60))]
-    if seed % 3:  # mostly without repeated ids, so that most lines are passed on
-        lines = [line for line in lines if not line.startswith('{"id": "a')]
-    path = tmp_path / "topics.jsonl"
-    data = ("\n".join(['{"id": "first", "documents": [["a"]], "references": [["a"]]}', *lines]) + "\n").encode()
-    path.write_bytes(gzip.compress(data) if seed % 5 == 0 else data)
-    assert read(path) == list(read_topics(path, bad="keep"))
-    mapped = {"documents": "documents", "references": "references", "id": chance.choice(["id", "meta.id", "guid"])}
-    if seed % 2:
-        del mapped["id"]
-    assert read(path, columns=mapped) == list(read_topics(path, columns=mapped, bad="keep"))
+@pytest.mark.parametrize("seeds", blocks(150, size=50))
+def test_the_same_topics_as_read_at_once(seeds: range, tmp_path: Path) -> None:
+    for seed in seeds:
+        chance = random.Random(seed)  # noqa: S311
+        lines = [a_line(chance) for _ in range(chance.randrange(1, 60))]
+        if seed % 3:  # mostly without repeated ids, so that most lines are passed on
+            lines = [line for line in lines if not line.startswith('{"id": "a')]
+        path = tmp_path / "topics.jsonl"
+        data = ("\n".join(['{"id": "first", "documents": [["a"]], "references": [["a"]]}', *lines]) + "\n").encode()
+        path.write_bytes(gzip.compress(data) if seed % 5 == 0 else data)
+        assert read(path) == list(read_topics(path, bad="keep"))
+        mapped = {"documents": "documents", "references": "references", "id": chance.choice(["id", "meta.id", "guid"])}
+        if seed % 2:
+            del mapped["id"]
+        assert read(path, columns=mapped) == list(read_topics(path, columns=mapped, bad="keep"))
 
 
 def test_lines_are_passed_on_and_arrays_are_not(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """The strategies `greedy`, `lead` and `random`, whose selections others start from, and helpers that these share.
 
-The helpers run kernels in slices of time, stop at the bound, and search problems without kernels.
+The helpers run kernels in slices of time, stop at the bound, and search problems without kernels. Problems in the
+normal form are searched greedily by the kernel of `optsum.coverage.greedy`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Define exit statuses of commands, print the line on standard error that explains one, and handle signals.
 
-Ctrl-C and SIGTERM both end a command with the rows done so far, and never in the middle of writing one.
+Ctrl-C and SIGTERM both end a command with the rows done so far, and never in the middle of writing one. What the search
+that they end has found is kept in `optsum.running.search`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Enumerate all optima of a topic, or all near-optimal selections (`enumerate_optima`), in the input's names of units.
 
-The optima and texts that rows with ``--details`` hold, for the page of a report, are made here too.
+The strategies find them (`Strategy.enumerate`). The optima and texts that rows with ``--details`` hold, for the page
+of a report, are made here too.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Convert sentences to counted tokens (split, drop stop words, stem), measure and cut them.
 
 Each tokenizer has two forms: a quick one for tokens, and one with the positions of their first characters. Functions of
-third parties or callers have only the first; positions are found by searching. `LICENSES.md` names origin and licence
-of the word lists of ROUGE-1.5.5.
+third parties or callers have only the first; positions are found by searching. Problems take the tokens of most
+tokenizers from `optsum.text.interned`, whose tables must agree with these functions. `LICENSES.md` names origin and
+licence of the word lists of ROUGE-1.5.5.
 
 Two stemmers for English are ROUGE-1.5.5's (its option ``-m``) and the one of Google's package rouge-score, both after
 Porter 1980, "An algorithm for suffix stripping", with the two changes in its author's program: ``bli`` for ``abli``,

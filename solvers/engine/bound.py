@@ -1,4 +1,6 @@
-r"""The Lagrangian bound in integers, and the units that it decides.
+r"""The Lagrangian bound in integers of the engine, and the units that it decides.
+
+Searches of few units and of covers have bounds of their own, in `few_units` and `objectives.covers`.
 
 With prices p_f >= 0 on copies and y_r >= 0 on rows of joints, every selection S that is closed under parents has
 (everything times `scale`)

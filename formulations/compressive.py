@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class TrimmableSentence:
-    """A parsed sentence with its tree of groups of chunks."""
+    """A parsed sentence as a tree of groups of chunks; the chunks of a group are kept or dropped together."""
 
     number: int  # The number of the sentence in its topic.
     sentence: Sentence  # The sentence as in the topic.

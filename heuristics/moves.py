@@ -37,7 +37,7 @@ from optsum.system.compiled import compiles, njit
 
 
 class MoveTable(NamedTuple):
-    """Gains of units, and the copies of features for which they are valid."""
+    """What each unit would gain, and the copies of features in the selection for which this was computed."""
 
     # (units,): what the features of each unit that is not chosen would add to the numerator; empty if no table is used.
     gains: IntArray

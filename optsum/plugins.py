@@ -237,7 +237,7 @@ def place_of(plugin: type) -> str:
 
 
 def load_place(place: str) -> Any:
-    """Import and return the object at a place (`is_place`)."""
+    """Import and return the object named ``FILE.py:NAME`` or ``module:NAME``."""
     home, _, name = place.rpartition(":")
     if not home.endswith(".py"):
         return attrgetter(name)(import_module(home))

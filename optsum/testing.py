@@ -199,7 +199,7 @@ class _Draw:
         return self.coverage(gains, constants=(self.below(2), max(1, total)), **extra)
 
     def joined(self) -> Coverage:
-        """Return an instance of the kind "joined", in which a text of w words has w - 1 bigrams."""
+        """Return a random instance with bigrams across the ends of sentences (the kind "joined")."""
         f1 = self.below(2) == 1
         gains = self.gains(2 if f1 else 1)
         seams = [
@@ -1223,7 +1223,7 @@ def _check_lists(what: str, function: Callable[[Any], list[str]], texts: Sequenc
         raise ConformanceError(f"{what} does not take every text: {error}") from error
     for text, before, after in zip(texts, kept, again, strict=True):
         if before != after:
-            raise ConformanceError(f"{what} makes {before!a:.200} of {text!a:.200}, and {after!a:.200} another time")
+            raise ConformanceError(f"{what} returned {before!a:.200} for {text!a:.200}, and later {after!a:.200}")
 
 
 def _check_sent(name: str, ask: Callable[[str], Any], own: Any = None) -> None:

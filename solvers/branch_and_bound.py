@@ -415,7 +415,7 @@ def _solve_ratios(
     start: Selection | None = None,
     cutoff: Key | None = None,
 ) -> Optima:
-    """Return the optima of a varying value: one ratio by a sequence of programs, other values by `solve_sum`."""
+    """Return the optima if denominators vary: of one ratio by several programs, of means by `solve_sum`."""
     if is_whole_text(coverage):
         return solve_whole_text(coverage, limits, deadline, every=every, start=start)
     solve = solve_ratio if _is_one_ratio(coverage) else solve_sum

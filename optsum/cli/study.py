@@ -91,7 +91,9 @@ def _run_all(files: StudyFiles, options: dict[str, Any], format_: Format = "text
             "input, and -o FOLDER."
         )
     if files.plot is not None or files.figures is not None:
-        raise OptionError("study all writes its figures into the folder of -o: leave out --plot and --figures.")
+        raise OptionError(
+            "`optsum study all` writes its figures into the folder of -o: leave out --plot and --figures."
+        )
     reading = reading_by(options, files.config, _shared())
     topics = open_topics(files.topics, files.columns, reading, files.limit)
     unserved = dict.fromkeys(STUDIES)

@@ -28,7 +28,7 @@ _LATEX = [(r"\\(?:sqcup|cup|vee|lor)\b", "∪"), (r"\\([{}])", r"\1"), (r"_\{(\w
 
 @dataclass(frozen=True)
 class Alternatives:
-    """The alternatives of those abstract sentences that have any."""
+    """For each sentence of the abstract, the sets of source sentences that each support it, if it has any."""
 
     sentences: tuple[int, ...]  # Numbers of these abstract sentences, from 0.
     # Different alternatives of each of them; an alternative is a set of source sentences.
@@ -48,14 +48,14 @@ def alternatives_of(topic: Topic, uncoverable: str) -> Alternatives:
     """
     if topic.cover is None:
         raise InputError(
-            f'Topic {topic.id!r} has no "cover": give it the alternatives of each abstract sentence, or make them from '
-            "its texts (optsum align)."
+            f'Topic {topic.id!r} has no "cover": list, for each sentence of the abstract, the sets of source sentences '
+            "that support it, or make them from its texts (optsum align)."
         )
     sets = {number: tuple(dict.fromkeys(map(frozenset, given))) for number, given in enumerate(topic.cover)}
     if empty := [number for number, alternatives in sets.items() if frozenset() in alternatives]:
         raise InputError(
-            f"In topic {topic.id!r} an alternative of abstract sentence {empty[0]} is empty: name its sentences, or "
-            "leave it out."
+            f"In topic {topic.id!r} a set of source sentences for abstract sentence {empty[0]} is empty: put ids of "
+            "sentences in it, or leave it out."
         )
     lacking = tuple(number for number, alternatives in sets.items() if not alternatives)
     held = {number: alternatives for number, alternatives in sets.items() if alternatives}

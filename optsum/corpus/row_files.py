@@ -997,7 +997,7 @@ class RowWriter(AbstractContextManager["RowWriter"]):
             self._give_up()
 
     def stop(self) -> None:
-        """Stop early and keep the rows: as the output if that is JSON Lines without other rows, else in ``.part``."""
+        """Stop early and keep the rows: in the output if that is JSON Lines without other rows, else in ``.part``."""
         jsonl = self._journal is not None and self._form == RowFormat("jsonl")
         if jsonl and not self._empty and (self._resumed or not Path(self._name).exists()):
             self.close()

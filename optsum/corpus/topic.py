@@ -520,7 +520,7 @@ def items_of(value: Any, path: ColumnPath, names: Collection[str] = ()) -> list[
         if len(sizes) > 1:
             raise InputError(f"the lists {', '.join(map(str, lists))} of {where} differ in length; make them equal")
     if not isinstance(value, list | tuple):
-        raise InputError(f"{where} is {json_type(value)}, but [] needs a list")
+        raise InputError(f"{where} is {json_type(value)}, not a list: leave out the [] after it in the column")
     return value
 
 

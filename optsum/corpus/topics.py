@@ -1016,7 +1016,7 @@ def _selection(value: object) -> tuple[int | str, ...]:
 
 def _human(value: object) -> dict[str, float]:
     if not isinstance(value, Mapping | None):
-        raise InputError(f'"human" is {json_type(value)}; give an object of numbers by name')
+        raise InputError(f'"human" is {json_type(value)}; give an object such as {{"fluency": 3.5}}')
     scores = {str(name): number for name, number in (value or {}).items() if number is not None}
     for name, number in scores.items():
         if isinstance(number, bool) or not isinstance(number, int | float):

@@ -168,7 +168,7 @@ class CappedUnion(Ceiling):
         return hits
 
     def columns(self, *, relaxed: bool) -> CeilingPart:
-        """Return a column for each position that a unit covers, and one for the hits of each group."""
+        """Return a column for each matched token of the reference, and one for the clipped hits of each group."""
         del relaxed
         positions = np.flatnonzero(self.bits.any(axis=0))
         position, holder = self.bits[:, positions].T.nonzero()

@@ -962,7 +962,7 @@ class Facility(Coverage):
 
 
 def _merged(similar: IntArray, token: IntArray, value: IntArray, gain: IntArray) -> tuple[NDArray[np.bool_], IntArray]:
-    """Return the distinct sets of units that reach a level (sets, units), and the summed gain of each set's levels."""
+    """Return the distinct sets of units that reach a level, as a matrix (sets, units), and the gain of each."""
     n = similar.shape[1]
     step = max(1, _AT_ONCE // max(1, n))
     packed = [

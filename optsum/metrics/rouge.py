@@ -294,7 +294,7 @@ class WholeSubsequence(LongestSubsequence):
 
 
 def union_lcs_hits(reference: Iterable[Sequence[str]], summary: Sequence[Sequence[str]]) -> int:
-    """Count the reference tokens on common subsequences with the summary's sentences, clipped by the summary."""
+    """Count the reference tokens in the union of longest common subsequences with the sentences of the summary."""
     reference = list(reference)
     in_reference = Counter(token for sentence in reference for token in sentence)
     in_summary = Counter(token for sentence in summary for token in sentence)

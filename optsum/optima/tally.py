@@ -240,8 +240,8 @@ def drawn(diagram: Diagram, draws: int, seed: int) -> list[list[int]]:
 def _best_ways(nodes, root, weights, rank):
     """Return the `rank` heaviest paths from each node to node 1, as three arrays.
 
-    They are the weight (nodes, rank), the first step (nodes, rank), and the number of paths (nodes,). A step i < rank
-    goes on with path i of the node `without`, a step rank + j with path j of the node `with`.
+    Node 1 is the end. The arrays are the weight (nodes, rank), the first step (nodes, rank), and the number of paths
+    (nodes,). Step i < rank leaves the unit out and goes on with path i; step rank + j takes it and goes on with path j.
     """
     value = np.zeros((root + 1, rank), np.int64)
     step = np.zeros((root + 1, rank), np.int32)

@@ -206,7 +206,7 @@ class Rows:
 
 
 class Features(NamedTuple):
-    """Unit, feature and number of copies of each entry of the units, and the levels of each feature."""
+    """The features of units as triples (unit, feature, copies), and the levels of each feature (`Coverage.level`)."""
 
     unit: IntArray
     feature: IntArray

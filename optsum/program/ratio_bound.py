@@ -110,7 +110,7 @@ def value_bound(instance: Coverage, deadline: Deadline = NEVER) -> Fraction:
 
 
 def alone_bounds(instance: Coverage, deadline: Deadline) -> list[Fraction]:
-    """Return a bound of each ratio by itself; for speed, many joints are taken to need only their first units."""
+    """Return a bound of each ratio by itself; of many joints, each is treated as if its first unit sufficed."""
     if len(instance.joints) > MANY_JOINTS and (instance.constants[1::2] > 0).all():
         instance = _without_joints(instance)
     most = reaches(instance)

@@ -90,7 +90,7 @@ class DenominatorBox:
         )
 
     def sloped(self) -> DenominatorBox:
-        """Return the box with quotients limited to those of selections with at least its lowest first coordinate."""
+        """Return the box with only those quotients that are possible where the first coordinate is in its range."""
         low, high = list(self.low), list(self.high)
         for number, (under, over) in enumerate(self.outlines, 1):
             # With larger x, y / x grows on a convex curve from the origin, and falls on a concave one.
@@ -147,7 +147,7 @@ class Weighted:
 
 
 def wish_of(instance: Coverage, ratios: Sequence[int], value: Fraction, totals: Sequence[int]) -> Weighted:
-    """Return the inequality "the mean of some ratios is at least `value`"; `totals`: those of a good selection."""
+    """Return the inequality "the mean of some ratios is at least `value`"; `totals`: of a typical good selection."""
     weights = tuple(Fraction(instance.weights[h]) for h in ratios)
     typical = tuple(max(float(totals[2 * h]), 0.5) for h in ratios)
     return Weighted(tuple(ratios), weights, value * sum(instance.weights), typical)

@@ -326,7 +326,7 @@ class Results(Connection):
         self._processes = processes
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        """Pickle as None: loky sends this object to a process that replaces another, which only writes results."""
+        """Pickle as None: loky sends this object to processes that replace others, and these never read results."""
         return type(None), ()
 
     def _recv(self, size: int, read: Any = None) -> Any:

@@ -307,7 +307,7 @@ def resolve_frontier(
     if formulation.sense is Sense.MINIMIZE and formulation.reads_topics and "max_length" not in formulation.flags:
         raise UnsupportedError(f"A {options.formulation} has no maximum length, so it has no frontier over lengths.")
     if options.references == "best":
-        raise UnsupportedError("The best of several references has no frontier: use --references=each.")
+        raise UnsupportedError("There is no frontier with --references=best: use --references=each.")
     if not options.searcher().exact:
         able = ", ".join(name for name in STRATEGIES if STRATEGIES.load(name).exact)
         raise UnsupportedError(f"The strategy {options.strategy} is not exact: use one of {able}.")
@@ -370,7 +370,7 @@ def frontier(
 
 
 def differing(row: Mapping[str, Any], lengths: Sequence[int] | None, *, optima: bool, greedy: bool) -> str | None:
-    """Return the flag in which an earlier row differs, of those that the hash of options leaves out, or None."""
+    """Return the first flag outside the hash of options in which an earlier row differs from this run, or None."""
     if (one := Frontier.from_row(row.get("frontier"))) is None:
         return None if row.get("status") == "error" else "frontier"
     if lengths is not None and one.lengths != text_of_lengths(lengths):

@@ -173,7 +173,7 @@ def _alone(part: Topic, result: Result) -> list[Result]:
 def work_of(
     setup: Setup, search: Callable[[Topic, Setup], Result], *, details: bool
 ) -> Callable[[Topic], list[Result]]:
-    """Return the work for `each_topic`; `details`: with texts and all optima."""
+    """Return the function that `each_topic` calls for a topic; `details`: whether rows have texts and all optima."""
     work = partial(search_part, setup=setup, search=search)
     if not details:
         return work
@@ -226,7 +226,7 @@ def context(
     ----------
     topic : Topic or dict
         ``{"id": ..., "documents": [[passage, ...]], "supports": [[claim, ...], ...]}``: passages are not split, and
-        `supports` names the claims of each; ``cover`` is for claims that several passages support together.
+        `supports` lists the claims of each passage. If a claim needs several passages together, give the key ``cover``.
     columns, config, **options
         As in `optsum.solve`; `max_length` is the budget. The default formulation is "cover"; with "extractive",
         references are answers whose n-grams count. Lengths are tokens of `length_tokenizer` if it is given, the topic's

@@ -193,7 +193,7 @@ class _Interrupts:
 
     @contextmanager
     def working(self, name: str) -> Iterator[None]:
-        """Mark this thread as working on the run `name`, within a block that an interruption ends without an error."""
+        """Mark this thread as working on the run `name` during a block; interruptions end the block silently."""
         thread = threading.get_ident()
         try:
             self._working[thread] = name
@@ -368,7 +368,7 @@ class _Stream:
                 self._crew.end(self._futures())
 
     def _batch(self, source: Iterator[Any]) -> Batch:
-        """Return the next batch: a part of the lines that were read together, or items up to the next such lines."""
+        """Return the next batch: single items, or a part of one block of lines (`Lines`), but never both."""
         batch: list[Any] = []
         most = min(self._size, int(self._crew.batch_s * _MOST_A_SECOND))
         while len(batch) < most and (found := self._rest or list(islice(source, 1))):

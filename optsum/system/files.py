@@ -209,7 +209,7 @@ def parse_toml(text: str, what: str, *, error: type[OptsumError] = InputError) -
     except RecursionError:
         table = None
     if table is None or is_deep(table):
-        raise error(f"{what} is nested too deeply; give values, lists and a table or two")
+        raise error(f"{what} is nested too deeply; give values, lists and few levels of tables")
     return table
 
 

@@ -23,7 +23,7 @@ from optsum.system.processes.children import end_with, python
 
 
 def compile_parts(parts: Sequence[Part], done: Callable[[], object] = lambda: None) -> None:
-    """Run `parts`, functions that call kernels (`optsum.system.compiled.collected`); call `done` after each."""
+    """Compile kernels by running `parts`, functions that call them, while a helper compiles too; then call `done`."""
     helper = _Helper(parts)
     try:
         with on_first_compilation(helper.start):

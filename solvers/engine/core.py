@@ -188,7 +188,7 @@ _LARGEST: Final = 2**54  # Limit of the numerator of one exact program; larger o
 
 
 def is_linear(coverage: Coverage) -> bool:
-    """Return whether one exact program maximizes the value: the denominator is constant, the numerator small enough."""
+    """Return whether one integer program finds the optimum: the denominator is constant, and nothing can overflow."""
     if not coverage.constant_denominator or coverage.ceilings:
         return False
     return spread(coverage.rows) * reaches(coverage)[0] < _LARGEST
@@ -246,7 +246,7 @@ _NONE: Final = np.zeros(0, np.int64)
 
 
 class CappedCosts(NamedTuple):
-    """Costs of copies up to a limit: ``cost[start[i]:start[i + 1]]`` are the costs in which item i has copies."""
+    """Costs that stop growing after some copies: item i has copies in the costs ``cost[start[i]:start[i + 1]]``."""
 
     # start, cost, copies: (items + 1,), (entries,), (entries,)
     start: IntArray

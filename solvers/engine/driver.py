@@ -349,7 +349,7 @@ class Budget:
     """The limits and the progress of a search; the search of each program has a budget of its own (`Driver`).
 
     `limits`: the limits of nodes (frames of a search) and of memory; the deadline limits the time. `programs`: number
-    of searched programs. `corners`: number of examined corners of boxes, which may be thousands.
+    of searched programs. `corners`: number of examined corners of boxes of denominators, which count as nodes too.
     """
 
     def __init__(self, limits: Limits | None = None, deadline: Deadline | None = None) -> None:
@@ -820,7 +820,7 @@ class Driver(Budget):
         return sessions[rank]
 
     def _fixed(self, core: Core, target: int) -> tuple[Core | None, list[int]]:
-        """Decide units by the bound, repeatedly; return the rest (None if no set reaches the target) and taken ones."""
+        """Fix units by the bound until none is left to fix; return the rest (None: none reaches the target) and taken units."""
         taken: list[int] = []
         while True:
             if core.high < 0 or core.low > core.high:

@@ -892,7 +892,7 @@ class Search:
 
 @njit(cache=True)
 def total_of(held, core):
-    """Return the total value of some units of a core, without its base and joints."""
+    """Return the value of some units of a core, without joints and without the units taken before (`base`)."""
     _ids, _lengths, mass, start, feature, count, table_start, table, _price, costs, _base, _low, _high, _, _ties = core
     cost_start, cost, cost_count, _fee_share, cost_weight, cost_step = costs
     have = np.zeros(len(table_start) - 1, np.int64)

@@ -180,7 +180,7 @@ _DEPTH, _UNIT, _TOP, _BOTTOM, _HELD, LISTED = 5, 6, 7, 8, 9, 10
 
 
 class FlipWalk(NamedTuple):
-    """The position of a walk, the best selection so far, and its ties."""
+    """The state of an enumeration: where it is, the best selection so far, and the selections that tie with it."""
 
     state: State
     path: IntArray

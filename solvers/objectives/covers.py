@@ -139,7 +139,7 @@ def parts(clauses: Clauses) -> list[Clauses]:
 
 
 class Families(DiagramNodes):
-    """Families of covers under construction; a family is represented by the number of its node."""
+    """Sets of covers, as nodes of one growing decision diagram; a set is named by the number of its node."""
 
     def add(self, units: Iterable[int], family: int, *, every_subset: bool = False) -> int:
         """Return the family with the units, or every subset of them, added to each set."""

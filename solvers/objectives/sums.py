@@ -683,7 +683,7 @@ _SUITS: Final = 0.02  # Largest relative difference between the proportions of t
 
 @dataclass(frozen=True)
 class _Window:
-    """Selections whose denominator is from `low` to `high`, and typical ratios (`anchor`) among them.
+    """A range of denominators, `low` to `high`, that is searched as one, by a tangent at the ratios `anchor`.
 
     `settled`: whether the anchor is not to be replaced again.
     """

@@ -198,9 +198,9 @@ def topic_of(row: Mapping[str, Any], details: Mapping[str, Any]) -> Topic:
 def text_of(topic: Topic, setting: Setting, parts: object) -> dict[str, Any]:
     """Return the texts of a topic for the page, in which a sentence is [length, pieces, tokens, chunks].
 
-    Its text is split into pieces, one before the first token and one from each token on. Tokens are numbers, -1 for
-    those that no reference has. Chunks, the number of the chunk of each piece, are there only if `parts` are given:
-    for each sentence, where its chunks begin.
+    Pieces: the text of the sentence, cut at the start of each token. Tokens: a number for each, -1 if no reference has
+    it. Chunks: the number of the chunk of each piece, only if `parts` is given, which has the beginnings of the chunks
+    of each sentence.
     """
     setup = setting.setup
     analyzer = None if setup is None or not setup.formulation.has_metric else setup.spec_for(topic).analyzer
@@ -366,7 +366,7 @@ def _is_exact(strategy: str) -> bool:
 
 
 def gather(rows: Iterable[Mapping[str, Any]]) -> Gathered:
-    """Group rows (`Result.to_row`) by setting and id, or adjacency without ids, and compare them with the optimum."""
+    """Group rows by setting and id, those without ids with their neighbours; compare them with the optimum."""
     gathered = Gathered()
     known: dict[tuple[Setting, str], PageProblem] = {}
     block: PageProblem | None = None

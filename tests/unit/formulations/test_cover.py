@@ -145,7 +145,7 @@ def test_uncoverable_sentences_skipped_are_reported() -> None:
         ({"cover": None}, 'has no "cover"'),
         ({"cover": []}, "is empty"),
         ({"cover": [[], []]}, "each of the 2 abstract sentences 0, 1 has no alternative"),
-        ({"cover": [[[]]]}, "an alternative of abstract sentence 0 is empty"),
+        ({"cover": [[[]]]}, "for abstract sentence 0 is empty"),
         ({"cover": [[[5]]]}, "names 5, which is not a sentence of its documents"),
         ({"cover": [[[-1]]]}, "names -1, which is not a sentence of its documents"),
         ({"cover": [[[1]], [["1"]]]}, "both as a number and as text"),

@@ -53,7 +53,7 @@ def test_functions_pass() -> None:
 @pytest.mark.parametrize(
     ("tokenizer", "message"),
     [
-        (lambda text: [f"{text}{next(CALLS)}"], "another time"),
+        (lambda text: [f"{text}{next(CALLS)}"], "and later"),
         (lambda text: text, "must return a list of strings"),
         (lambda text: [1], "must return a list of strings"),
         (lambda text: [text[0]], "failed on the text ''"),

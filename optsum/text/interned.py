@@ -59,12 +59,12 @@ def interned(analyzer: Analyzer, sentences: Sequence[Sentence], deadline: Deadli
 def interned_texts(
     analyzer: Analyzer, texts: Sequence[str], sizes: Sequence[int]
 ) -> tuple[tuple[_Ints, ...], list[int], list[int]] | None:
-    """Return the numbered tokens of the texts that can be converted quickly, their indices, and a bound of bytes.
+    """Return the numbered tokens of texts that can be converted quickly, their indices, and a bound.
 
     The arrays are `ids`, `start` and `words` of `Interned`, text by text and numbered separately; then the number of
-    different tokens, and of sentences (`sizes`), of each text. A text is its sentences joined by NUL. Texts with a NUL in
-    a sentence, and tokenizers that depend on more than single bytes, are left to `interned`. The bound is that of the
-    bytes of each text in words with non-ASCII characters. The result is None if no text was converted.
+    different tokens, and of sentences (`sizes`), of each text. A text is its sentences joined by NUL. Texts with a NUL
+    in a sentence, and tokenizers that depend on more than single bytes, are left to `interned`. The bound is that of
+    the bytes of each text in words with non-ASCII characters. The result is None if no text was converted.
     """
     kept = [number for number, text in enumerate(texts) if _tells(text, sizes[number], analyzer.tokenizer)]
     if len(kept) < len(sizes):

@@ -820,7 +820,7 @@ class Driver(Budget):
         return sessions[rank]
 
     def _fixed(self, core: Core, target: int) -> tuple[Core | None, list[int]]:
-        """Fix units by the bound until none is left to fix; return the rest (None: none reaches the target) and taken units."""
+        """Fix units by the bound; return the rest (None: no set reaches the target) and taken units."""
         taken: list[int] = []
         while True:
             if core.high < 0 or core.low > core.high:

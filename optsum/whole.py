@@ -81,7 +81,8 @@ def whole_numbers(values: object, what: str, **range_: Any) -> tuple[int, ...]:
 
 
 def _named(what: str, place: int | str = "") -> str:
-    return str(place).join(what.rsplit("{}", 1))  # not `format`: a name of the user may hold braces
+    before, mark, after = what.rpartition("{}")  # not `format`: a name of the user may hold braces
+    return f"{before}{place}{after}" if place != "" or not mark else before.rstrip("[ ") + after.lstrip("]")
 
 
 def whole_array(values: Any, what: str, *, ndim: int = 1, **range_: Any) -> NDArray[np.int64]:

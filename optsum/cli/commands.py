@@ -675,7 +675,7 @@ def run_warm_up(
     if strategy is not None and all_:
         raise OptionError("Name strategies with --strategy, or warm up all with --all: leave out one of the two.")
     names = list(STRATEGIES.builtin) if all_ else (strategy or DEFAULT_STRATEGY).split(",")
-    compile_at_once()
+    compile_at_once(optional=True)
     parts = kernels_of(names)
     with bar("kernels", lambda: len(parts)) as advance:
         began = perf_counter()

@@ -58,7 +58,7 @@ from optsum.running.one_problem import (
     unsolved,
     warm_up,
 )
-from optsum.running.workers import Answered, Batch, Outcomes, Written, all_results, in_order, topics_in
+from optsum.running.workers import Answered, Batch, Outcomes, Written, all_results, in_order, topics_in, without_rest
 from optsum.system.clock import Limits, Termination, clock
 from optsum.system.compiled import compiles
 from optsum.system.files import begin_of
@@ -165,6 +165,7 @@ def _sent(
     batch: Batch, topics: list[Any], answers: list[list[Result]], row_of: Callable[[Result], dict[str, Any]]
 ) -> Written | list[list[Result]]:
     """Return the rows of topics that were read from lines, the results of others; `answers`: those of each topic."""
+    answers = without_rest(answers)
     if not isinstance(batch, Lines):
         return answers
     made = Written([], [], ResultCounts(), batch.reading.notes.said)
@@ -345,10 +346,14 @@ def answered_together(items: Sequence[Any], setup: Setup, finish: Finish, *, sco
 
 @compiles
 def prepare_together() -> None:
-    setup = setup_of(resolve({"max_length": 5}))
-    warm_up(setup)
+    """Compile the kernels that search several topics together, if optional kernels are compiled."""
     topic = as_topic({"id": "warm-up", "documents": [["one two", "three"]], "references": [["one three"]]})
-    answered_together([topic, topic], setup, lambda _, result: [result], scores=True)
+    for options in ({"max_length": 5}, {"max_length": 5, "stem": True}):
+        setup = setup_of(resolve(options))
+        coded, scored = _codes(setup) or (NO_SCORES, NO_SCORES)
+        for block in _blocks([topic, topic], setup):
+            if (extracts := _extracts(block, setup, coded, scored)[1]) is not None:
+                setup.strategy.prove_extracts(extracts)
 
 
 def _finished(answers: Iterable[tuple[_Ahead, Result]], setup: Setup, finish: Finish) -> list[Result]:

@@ -81,8 +81,17 @@ Sent: TypeAlias = Callable[[Batch, list[Any], list[list[Result]]], Any]
 
 def all_results(batch: Batch, items: list[Any], results: list[list[Result]]) -> list[list[Result]]:
     """Return the results of each item: a function for `Sent`."""
-    del batch, items
-    return results
+    del items
+    if isinstance(batch, Lines):  # their ids would be lost
+        raise TypeError("Lines are sent as rows (`Written`).")
+    return without_rest(results)
+
+
+def without_rest(results: list[list[Result]]) -> list[list[Result]]:
+    """Return the results of topics; those of the last one, if Ctrl-C ended it, only as far as they are of use."""
+    if not results or not is_interrupted(results[-1]):
+        return results
+    return [*results[:-1], *filter(None, [worth_keeping(results[-1])])]
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,11 +258,9 @@ def work_on(job: Job, batch: Batch) -> Done:
                 break
             results = prepared.results if isinstance(prepared, Answered) else job.work(prepared)
             read.append(item)
-            if is_interrupted(results):
-                if kept := worth_keeping(results):
-                    answers.append(kept)
-                break
             answers.append(results)
+            if is_interrupted(results):
+                break
     return Done(job.sent(batch, read, answers), perf_counter() - began, _interrupts.has_ended(job.name))
 
 

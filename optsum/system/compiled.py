@@ -206,6 +206,7 @@ class Patience:
         with suppress(ValueError):
             seconds = float(os.environ.get(_VARIABLE, _PATIENCE_S))
         self.left_s = seconds if seconds > 0.0 else -inf
+        self.compiles_all = False  # Whether optional kernels are compiled when they are first of use (`is_worth`).
         self.spent_s = 0.0
         self.taken: dict[Any, float] = {}
         self.over: list[Callable[[set[Any]], object]] = []
@@ -370,7 +371,7 @@ def is_worth(kernel: Any, lost_s: float, *arguments: Any) -> bool:
     """Whether to call an optional kernel: it is compiled, or would have saved enough; `lost_s`: seconds saved now."""
     if lost_s * _SLOWER > _LOADING_S:
         patience.load()
-    if patience.is_over or is_loaded(kernel, *arguments) or patience.taken.get(kernel, 0.0) >= _PATIENCE_S:
+    if patience.compiles_all or is_loaded(kernel, *arguments) or patience.taken.get(kernel, 0.0) >= _PATIENCE_S:
         return True
     patience.take(kernel, lost_s)
     return False
@@ -405,9 +406,10 @@ def parts_with(kernels: set[Any]) -> list[Part]:
     return [part for part, interpreted in _run.items() if len(interpreted & kernels) >= _SEVERAL]
 
 
-def compile_at_once() -> None:
-    """Compile kernels at their first call from now on, for long work."""
+def compile_at_once(*, optional: bool = False) -> None:
+    """Compile kernels at their first call from now on; `optional`: also those that are called only if it pays off."""
     patience.end()
+    patience.compiles_all |= optional
     for part in [part for part, interpreted in _run.items() if interpreted]:
         del _run[part]
 

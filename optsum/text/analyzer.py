@@ -267,19 +267,21 @@ def _as_tokenizer(name: str, function: Callable[[str], Any]) -> Tokenizer:
         return tokens
 
     def locate(sentence: Sentence) -> list[tuple[str, int]]:
-        text, at, found = raw_text(sentence), 0, []
+        text, tokens, token = raw_text(sentence), split(sentence), ""
         lower = text.lower() if len(text.lower()) == len(text) else text
-        for token in split(sentence):
-            places = [place for each in (text, lower) if (place := each.find(token, at)) >= 0]
-            if not places:
-                raise UnsupportedError(
-                    f"the tokenizer {name} makes the token {token[:20]!r} from the text {text[:40]!r}, which does "
-                    "not contain it, so its position is unknown; use a tokenizer that changes only case"
-                )
-            start = min(places)
-            found.append((token, start))
-            at = start + len(token)
-        return found
+        for texts in ((text,), (lower,), (text, lower)):  # tokenizers that keep case, change it, or do both
+            at, found = 0, list[tuple[str, int]]()
+            for token in tokens:
+                if (start := min((place for each in texts if (place := each.find(token, at)) >= 0), default=-1)) < 0:
+                    break
+                found.append((token, start))
+                at = start + len(token)
+            else:
+                return found
+        raise UnsupportedError(
+            f"the tokenizer {name} makes the token {token[:20]!r} from the text {text[:40]!r}, which does "
+            "not contain it, so its position is unknown; use a tokenizer that changes only case"
+        )
 
     return Tokenizer(split, locate)
 

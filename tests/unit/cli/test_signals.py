@@ -68,15 +68,19 @@ def start() -> Iterator[Start]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL], ids=lambda number: number.name)
-def test_no_process_is_left(tmp_path: Path, number: signal.Signals, start: Start) -> None:
+@pytest.mark.parametrize(
+    ("number", "kill"),
+    [(signal.SIGTERM, os.kill), (signal.SIGTERM, os.killpg), (signal.SIGKILL, os.kill)],
+    ids=lambda given: given.name if isinstance(given, signal.Signals) else given.__name__,
+)
+def test_no_process_is_left(tmp_path: Path, number: signal.Signals, kill: Any, start: Start) -> None:
     topics, out = write(tmp_path / "topics.jsonl", [SMALL, SMALL, HUGE, HUGE]), tmp_path / "rows.jsonl"
     process = start(["solve", topics, "--strategy", "exhaustive", "--max-length", "60", "--workers", 2, "-o", out])
     wait_for(lambda: len(rows_of(out)) == 2)
     wait_for_work(process.pid, 1.2)  # the endless searches have begun
     children = children_of(process.pid)
     assert children
-    process.send_signal(number)
+    kill(process.pid, number)
     _, err = process.communicate(timeout=30)
     wait_for(lambda: not children & living(), 5)
     assert [row["termination"] for row in rows_of(out)[:2]] == ["completed"] * 2

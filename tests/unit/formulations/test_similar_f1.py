@@ -139,4 +139,4 @@ def test_a_search_without_time_has_a_bound_that_no_mean_of_similarities_exceeds(
         topic = random_topic(seed)
         found = _solved(topic, ("branch-and-bound", "greedy")[seed % 2], time_limit=1e-9)
         assert found.bound is not None
-        assert max(_values(topic).values()) - 1e-9 <= found.bound <= 1.0 + 1e-9
+        assert max(_values(seed).values()) - 1e-9 <= found.bound <= 1.0 + 1e-9

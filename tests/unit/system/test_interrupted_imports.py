@@ -67,7 +67,7 @@ ffi.lib = Library(ffi.lib)
 """
 
 
-@pytest.mark.parametrize("function", ["LLVMPY_CreateMCJITCompiler", "LLVMPY_LinkModules"])
+@pytest.mark.parametrize("function", ["LLVMPY_CreateMCJITCompiler", "LLVMPY_ParseBitcode"])
 def test_code_handed_to_llvm_is_not_freed_twice(function: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", LINKING + PROGRAM, function],

@@ -20,8 +20,11 @@ import pytest
 from worker_jobs import dies_of, dies_sending, lost, row, text_of, waits
 
 import optsum
+from optsum.corpus.topics import Lines
+from optsum.experiments import Item, RunSettings
 from optsum.running.executors import Given, Local, Results
-from optsum.running.workers import as_done, in_order
+from optsum.running.workers import Job, all_results, as_done, in_order, work_on
+from optsum.system.clock import Termination
 
 
 def alive(processes: set[int]) -> set[int]:
@@ -262,3 +265,17 @@ def test_a_killed_process_causes_no_warnings(tmp_path: Path) -> None:
     said, warned = process.communicate(timeout=60)  # returns when all child processes have ended
     assert (process.returncode, said) == (-9, "20\n")
     assert warned == ""
+
+
+def test_a_topic_whose_last_search_was_cut_has_no_rows_in_a_run_and_the_finished_ones_elsewhere() -> None:
+    done = optsum.solve(["one two", "three"], ["one"], max_length=2)
+    none = optsum.solve(["one two", "three"], ["one"], max_length=2, strategy="greedy", time_limit=1e-9)
+    assert none.selection is None
+    cut = none.changed(termination=Termination.INTERRUPTED)
+    item = Item(0, 0, optsum.as_topic({"id": "t", "documents": [["one"]], "references": [["one"]]}), 0)
+    settings = RunSettings((), ({},), (), False)
+    assert work_on(Job(lambda _: [done, cut], settings.rows), [item]).answers == [None]
+    assert work_on(Job(lambda _: [done, cut], all_results), [item]).answers == [[done]]
+    assert work_on(Job(lambda _: [cut], all_results), [item]).answers == []
+    with pytest.raises(TypeError, match="rows"):
+        all_results(Lines.__new__(Lines), [], [])

@@ -149,6 +149,7 @@ def _locate(pattern: re.Pattern[str], sentence: Sentence) -> list[tuple[str, int
 
 
 def _split_blank(sentence: Sentence) -> list[str]:
+    """Split at white space, in lower case."""
     return raw_text(sentence).lower().split()
 
 

@@ -37,7 +37,7 @@ from optsum.system.compiled import compiles, njit
 
 
 class MoveTable(NamedTuple):
-    """What each unit would gain, and the copies of features in the selection for which this was computed."""
+    """The gain of each unit, and the copies of features in the selection for which it was computed."""
 
     # (units,): what the features of each unit that is not chosen would add to the numerator; empty if no table is used.
     gains: IntArray

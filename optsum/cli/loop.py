@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import gc
 import json
-import os
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
@@ -21,7 +20,7 @@ from optsum.cli.flags import Files, ResumedFiles, count_topics, open_topics
 from optsum.cli.signals import DONE, FAILED, INTERRUPTED, Interrupts, failed, put, tell
 from optsum.contracts.result import Result, ResultCounts, Status, check_row, reason_of
 from optsum.corpus.topic import BadTopic, Reading, Topic
-from optsum.corpus.topics import ReadAhead
+from optsum.corpus.topics import read_ahead
 from optsum.errors import OptionError
 from optsum.options.options import Options
 from optsum.report.comparison import by_problem
@@ -233,7 +232,7 @@ class SearchLoop(Loop):
             parallel = self._ways[0].elsewhere  # then worker processes report their own warm-up
             unpaid = 0.0 if parallel else self._warm
             path = self._files.topics  # a pipe, a folder or a dataset is not read ahead
-            ahead = ReadAhead(pending, path) if os.path.isfile(path) else pending  # noqa: PTH113 - text
+            ahead = read_ahead(pending, path)
             for results in self.iterate(start(ahead), parallel=parallel):
                 if isinstance(results, Written):
                     self.rows.write_all(results.rows)

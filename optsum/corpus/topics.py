@@ -720,6 +720,15 @@ class ReadAhead(Iterator[T]):
         return next(self._topics)
 
 
+def read_ahead(topics: Iterator[T], path: str) -> Iterator[T]:
+    """Mark topics as those of a file, if the path is one of a file, so that several may be read ahead."""
+    return ReadAhead(topics, path) if os.path.isfile(path) else topics  # noqa: PTH113 - text
+
+
+def path_of(topics: AnyTopics) -> str | os.PathLike[str] | None:
+    return topics if isinstance(topics, str | os.PathLike) else topics.path if isinstance(topics, ReadAhead) else None
+
+
 def topic_given(topic: object, summary: object, reading: Reading, columns: AnyColumns | None = None) -> Topic:
     """Return `topic` as a topic, or the topic of a document and a summary (texts, or lists of sentences)."""
     if summary is not None:

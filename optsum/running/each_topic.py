@@ -30,8 +30,8 @@ from optsum.corpus.topics import (
     AnyTopic,
     AnyTopics,
     Lines,
-    ReadAhead,
     makes_problems,
+    path_of,
     read_topics,
     topics_of,
     using,
@@ -124,7 +124,7 @@ def each_topic(
     work, lost = partial(search_topic, setups=setups, solve_part=solve_part), partial(lost_topic, setups=setups)
     together = None
     serves = type(setups[0].strategy).prove_extracts is not Strategy.prove_extracts
-    path = topics if isinstance(topics, str | os.PathLike) else topics.path if isinstance(topics, ReadAhead) else None
+    path = path_of(topics)
     # Only from a file or a list may later topics be read before an earlier one is answered.
     are_there = isinstance(topics, Sequence) if path is None else Path(path).is_file()
     if finish is not None and serves and (crew is not None or are_there):

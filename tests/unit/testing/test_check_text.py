@@ -73,7 +73,7 @@ def test_a_tokenizer_may_return_the_same_list_again() -> None:
     [
         (lambda word: None, "must return a string"),
         (lambda word: word[0], "failed"),
-        (lambda _: str(next(CALLS)), "another"),
+        (lambda _: str(next(CALLS)), "and later"),
     ],
 )
 def test_invalid_stemmers_fail(stemmer: Any, message: str) -> None:

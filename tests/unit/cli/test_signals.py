@@ -77,7 +77,7 @@ def test_no_process_is_left(tmp_path: Path, number: signal.Signals, kill: Any, s
     topics, out = write(tmp_path / "topics.jsonl", [SMALL, SMALL, HUGE, HUGE]), tmp_path / "rows.jsonl"
     process = start(["solve", topics, "--strategy", "exhaustive", "--max-length", "60", "--workers", 2, "-o", out])
     wait_for(lambda: len(rows_of(out)) == 2)
-    wait_for_work(process.pid, 1.2)  # the endless searches have begun
+    wait_for_work(process.pid, 3.0)  # the endless searches have begun
     children = children_of(process.pid)
     assert children
     kill(process.pid, number)
@@ -104,7 +104,7 @@ def test_ctrl_c_keeps_finished_rows_and_leaves_no_process(
     arguments = ["solve", topics, "--strategy", "exhaustive", "--max-length", "60", "--workers", workers, "-o", out]
     process = start(arguments)
     wait_for(lambda: len(rows_of(out)) == 2)
-    wait_for_work(process.pid, 1.2 * workers)  # the endless searches have begun
+    wait_for_work(process.pid, 4.0 * workers)  # the endless searches have begun
     children = children_of(process.pid)
     if group:
         os.killpg(process.pid, signal.SIGINT)
@@ -195,7 +195,7 @@ def test_a_solver_within_a_process_lets_signals_through(
         ]
     )
     wait_for(lambda: len(rows_of(out)) == 1)
-    wait_for_work(process.pid, 3.0 * workers)  # the solver runs
+    wait_for_work(process.pid, 8.0 * workers)  # the solver runs
     process.send_signal(number)
     _, err = process.communicate(timeout=45)
     assert process.returncode == 128 + number

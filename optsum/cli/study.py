@@ -87,7 +87,7 @@ def _run_all(files: StudyFiles, options: dict[str, Any], format_: Format = "text
     form = table_format(format_)
     if files.output is None or files.output == "-" or "-" in {files.topics, files.systems}:
         raise OptionError(
-            "study all reads its files several times and writes a folder: give files instead of standard "
+            "`optsum study all` reads its files several times and writes a folder: give files instead of standard "
             "input, and -o FOLDER."
         )
     if files.plot is not None or files.figures is not None:

@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
+from heapq import heappop, heappush
 from itertools import combinations, groupby, pairwise
 from operator import itemgetter
 from pathlib import Path
@@ -91,13 +92,14 @@ class TrimmableSentence:
 
 
 def trimmable(number: int, sentence: Sentence, parse: Parse, tree: nx.DiGraph) -> TrimmableSentence:
-    import networkx as nx
-
     group_of: dict[int, int] = {}
     chunks: list[list[int]] = []
     parents: list[int] = []
-    for chunk in nx.lexicographical_topological_sort(tree):  # parents first, otherwise in the order of their numbers
-        parent = next(tree.predecessors(chunk), None)
+    waiting: list[tuple[int, int | None]] = sorted((chunk, None) for chunk, above in tree.in_degree() if not above)
+    while waiting:  # a heap: parents first, otherwise in the order of numbers (networkx takes 3 times as long)
+        chunk, parent = heappop(waiting)
+        for child in tree.successors(chunk):
+            heappush(waiting, (child, chunk))
         if parent is not None and tree.edges[parent, chunk]["required"]:
             group_of[chunk] = group_of[parent]
         else:

@@ -72,7 +72,6 @@ class FewUnitsInstance(NamedTuple):
     column_unit: IntArray
     column_copies: IntArray
     least: IntArray  # (totals, units): amount that a unit adds to a total whatever else is chosen.
-    ceilings: CeilingArrays
 
 
 class FewUnitsState(NamedTuple):
@@ -101,7 +100,7 @@ class FewUnitsState(NamedTuple):
 
 @njit(cache=True)
 def begun(
-    lengths, start, feature, count, level_start, level, slot, mass, weights, constants, rules, depths, ceilings
+    lengths, start, feature, count, level_start, level, slot, mass, weights, constants, rules, depths
 ):  # fmt: skip
     """Return an instance, the state before its first node, and 1 if all products of values fit into 64 bits.
 
@@ -154,7 +153,7 @@ def begun(
         fits = 2
     fixed = FewUnitsInstance(
         rules, lengths, start, feature, count, level_start, level, slot, weights, column_start, column_unit,
-        column_copies, least, ceilings,
+        column_copies, least,
     )  # fmt: skip
     ends = 2 if totals == 4 and rules[CONSTANT] == 0 else 1
     walk = FewUnitsState(
@@ -330,15 +329,15 @@ def least_of(fixed, walk):
 
 
 @njit(cache=True)
-def _hold(fixed, walk, depth):
+def _hold(fixed, walk, ceilings, depth):
     scalars, kind, weights = walk.scalars, fixed.rules[KIND], fixed.weights
     top, bottom = pair_at(kind, weights, walk.totals, depth)
+    if scalars[HELD] and top * scalars[BOTTOM] - scalars[TOP] * bottom <= 0:
+        return
     for total in range(len(walk.totals)):
         walk.seen[total, 0] = walk.totals[total, depth]
     if fixed.rules[BOUNDED_ABOVE]:
-        if scalars[HELD] and top * scalars[BOTTOM] - scalars[TOP] * bottom <= 0:
-            return
-        units = fixed.ceilings.units
+        units = ceilings.units
         for number in range(depth):  # ascending
             unit, place = walk.path[number], number
             while place > 0 and units[place - 1] > unit:
@@ -346,15 +345,15 @@ def _hold(fixed, walk, depth):
                 place -= 1
             units[place] = unit
         # By a contiguous array, as other callers pass: for a column `correct` would be compiled again.
-        totals = fixed.ceilings.totals
+        totals = ceilings.totals
         for total in range(len(totals)):
             totals[total] = walk.seen[total, 0]
-        correct(fixed.ceilings, depth, totals)
+        correct(ceilings, depth, totals)
         for total in range(len(totals)):
             walk.seen[total, 0] = totals[total]
         top, bottom = pair_at(kind, weights, walk.seen, np.int64(0))
-    if scalars[HELD] and top * scalars[BOTTOM] - scalars[TOP] * bottom <= 0:
-        return
+        if scalars[HELD] and top * scalars[BOTTOM] - scalars[TOP] * bottom <= 0:
+            return
     scalars[HELD], scalars[TOP], scalars[BOTTOM] = 1, top, bottom
     scalars[AGE] += 1
     walk.best[0] = depth
@@ -408,7 +407,7 @@ def _descend(fixed, walk, depth, number):
 
 
 @njit(cache=True)
-def _begin(fixed, walk):
+def _begin(fixed, walk, ceilings):
     """Make the first node, whose units may be sorted roughly by their promise beforehand."""
     kept = 0
     for number in range(walk.units.shape[1]):
@@ -418,14 +417,14 @@ def _begin(fixed, walk):
             kept += 1
     walk.place[COUNT, 0], walk.place[BOUNDED, 0], walk.scalars[BEGUN] = kept, -1, 1
     if fixed.rules[LEAST] <= 0:
-        _hold(fixed, walk, np.int64(0))
+        _hold(fixed, walk, ceilings, np.int64(0))
 
 
 @njit(cache=True)
-def advance(fixed: Any, walk: Any, nodes: int, work: int) -> None:
+def advance(fixed: Any, walk: Any, ceilings: Any, nodes: int, work: int) -> None:
     """Continue the search until `nodes` more nodes are made, `work` steps are done in total, or nothing is left."""
     if not walk.scalars[BEGUN]:
-        _begin(fixed, walk)
+        _begin(fixed, walk, ceilings)
     low = fixed.rules[LEAST]
     scalars, place, base = walk.scalars, walk.place, walk.base
     depth, until = scalars[DEPTH], scalars[NODES] + nodes
@@ -457,7 +456,7 @@ def advance(fixed: Any, walk: Any, nodes: int, work: int) -> None:
             place[BOUNDED, depth] = -1
             scalars[NODES] += 1
             if place[LENGTH, depth] >= low:
-                _hold(fixed, walk, depth)
+                _hold(fixed, walk, ceilings, depth)
     scalars[DEPTH] = depth
 
 
@@ -526,7 +525,7 @@ def search_few_units(
     shares = instance.weights if kind == SUM else (1,)
     fixed, walk, whole = begun(
         lengths, *entries, *tables, kernel_array(instance.mass), np.array(shares, np.int64),
-        instance.constants[:totals].copy(), rules, depths, ceilings,
+        instance.constants[:totals].copy(), rules, depths,
     )  # fmt: skip
     if not whole or (whole == 2 and not fits(instance)):
         return None
@@ -535,7 +534,7 @@ def search_few_units(
     scalars, nodes, stopped = walk.scalars, 0, None
     while not scalars[DONE] and scalars[WORK] < work and nodes != node_limit and stopped is None:
         stride = _STRIDE if node_limit is None else min(_STRIDE, node_limit - nodes)
-        advance(fixed, walk, stride, min(work, int(scalars[WORK]) + _SLICE))
+        advance(fixed, walk, ceilings, stride, min(work, int(scalars[WORK]) + _SLICE))
         nodes = int(scalars[NODES])
         try:
             check()
@@ -1285,12 +1284,12 @@ def _search_instance(
     rules = np.array([low, high, kind, integer, bounded], np.int64)
     fixed, walk, whole = begun(
         lengths, start, feature, number, level_start, level, slot, mass, np.ones(made, np.int64), constants[:totals],
-        rules, depths, ceilings,
+        rules, depths,
     )  # fmt: skip
     if whole != 1:
         return
     _order(walk.units[0], walk.gains[0], lengths)
-    advance(fixed, walk, np.int64(_LARGEST), np.int64(work))
+    advance(fixed, walk, ceilings, np.int64(_LARGEST), np.int64(work))
     if not walk.scalars[DONE] or not walk.scalars[HELD]:
         return
     count = walk.best[0]

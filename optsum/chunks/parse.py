@@ -274,10 +274,13 @@ def parse_conllu(text: str, source: str = "") -> tuple[Parse, ...]:
     return tuple(block.parse() for block in conllu_blocks(text, source))
 
 
+_WHOLE: Final = re.compile("[1-9][0-9]*")
+
+
 def _number(columns: list[str], at: int) -> Any:
     from conllu.parser import parse_id_value
 
-    return int(columns[at]) if re.fullmatch("[1-9][0-9]*", columns[at]) else parse_id_value(columns[at])
+    return int(columns[at]) if _WHOLE.fullmatch(columns[at]) else parse_id_value(columns[at])
 
 
 def _pairs(columns: list[str], at: int) -> dict[str, str]:
@@ -291,7 +294,7 @@ def _pairs(columns: list[str], at: int) -> dict[str, str]:
 _COLUMNS: Final[dict[str, Any]] = {
     "id": _number,
     "feats": _pairs,
-    "head": lambda columns, at: int(columns[at]) if re.fullmatch("0|[1-9][0-9]*", columns[at]) else None,
+    "head": lambda columns, at: int(columns[at]) if _WHOLE.fullmatch(columns[at]) or columns[at] == "0" else None,
     "deps": lambda *_: None,
     "misc": _pairs,
 }

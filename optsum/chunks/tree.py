@@ -53,13 +53,17 @@ class NamePattern:
 
     wanted: frozenset[str]
     refused: frozenset[str]
+    plain: bool  # Whether there are only names themselves, as in most patterns; they are matched faster.
 
     @classmethod
     def of(cls, names: tuple[str, ...]) -> NamePattern:
         refused = frozenset(name[1:] for name in names if name.startswith("!"))
-        return cls(frozenset(name for name in names if not name.startswith("!")), refused)
+        wanted = frozenset(name for name in names if not name.startswith("!"))
+        return cls(wanted, refused, bool(wanted) and not refused and not any("*" in name for name in wanted))
 
     def match(self, name: str) -> bool:
+        if self.plain:
+            return name in self.wanted
         return (not self.wanted or _among(name, self.wanted)) and not _among(name, self.refused)
 
     def match_any(self, names: list[str]) -> bool:

@@ -454,7 +454,7 @@ class Coverage:
         """Number of ratios."""
         return len(self.weights)
 
-    @property
+    @cached_property
     def singletons(self) -> bool:
         """Whether every occurrence is decided by one unit and no unit has a parent."""
         return not self.joints and not bool((self.parents >= 0).any())
@@ -1005,9 +1005,8 @@ def score(instance: Coverage, selection: Iterable[int]) -> tuple[tuple[int, ...]
     if instance.goal is Sense.MAXIMIZE:
         violation += max(0, length - instance.max_length, instance.min_length - length)
     else:
-        for feature in range(instance.features):
-            full = int(instance.level_start[feature + 1] - instance.level_start[feature]) - 1
-            violation += max(0, full - copies.get(feature, 0))
+        full = enumerate((np.diff(instance.level_start) - 1).tolist())
+        violation += sum(max(0, most - copies[feature]) for feature, most in full)
     return tuple(totals), length, violation
 
 

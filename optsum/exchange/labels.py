@@ -17,7 +17,7 @@ from optsum.corpus.topics import AnyColumns, AnyTopics, with_columns
 from optsum.errors import OptionError, UnsupportedError
 from optsum.optima.optima import Nearness
 from optsum.options.keywords import Keywords
-from optsum.options.options import Options, described, resolve, toml_of
+from optsum.options.options import Options, described, reading_of, resolve, toml_of
 from optsum.registry import FORMULATIONS
 from optsum.running.each_topic import attempt, each_topic, posed
 from optsum.running.enumerate import Oracles, oracles_of, resolve_enumeration
@@ -169,7 +169,7 @@ def labels(
     fields = LabelFields(soft, optima, diverse, nearness=nearness, weighted=weighted)
     topics, named = posed(topics, options, config, columns=columns)
     resolved = resolve_labels(named, fields, config=config)
-    batches = label_topics(with_columns(topics, columns, resolved.reading), resolved, fields)
+    batches = label_topics(with_columns(topics, columns, reading_of(resolved)), resolved, fields)
     return (cast("LabelRow", label_row(result)) for batch in batches for result in cast("list[Result]", batch))
 
 

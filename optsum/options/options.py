@@ -901,6 +901,7 @@ class Options(Model):
 
 _NAMING_FILES: Final = ("stopwords", "vectors", "chunk_rules")  # Options that may be the path of a file or folder.
 _WITH_FILES: Final = (*_NAMING_FILES, "exclusive", "requires")
+_PLAIN: Final = (str, int, float, bool, type(None))
 
 
 class ScoreOptions(Model):
@@ -1047,6 +1048,32 @@ def resolve(
     none is given; if None, the one that a given option implies, otherwise "auto". `among_others`: whether the options
     are shared with other searches, so that some may not apply to this one. `taken`: options of the file to ignore.
     """
+    told = tuple((name, type(value), value) for name, value in (given or {}).items())
+    if config is None and not any(map(_may_change, told)):
+        return _resolved(told, strategy, among_others)
+    return _resolve(given, config, strategy, among_others, taken)
+
+
+def _may_change(told: tuple[str, type, Any]) -> bool:
+    """Return whether an option's value may change its meaning, because it names a file or a user's class."""
+    name, kind, value = told
+    return kind not in _PLAIN or _SAME.get(name, name) in _WITH_FILES or (kind is str and ":" in value)
+
+
+@of_files
+@lru_cache(maxsize=64)
+def _resolved(told: tuple[tuple[str, type, Any], ...], strategy: str | None, among_others: bool) -> Options:
+    """Return what `_resolve` returns, kept for calls with the same options, which would take longer than a search."""
+    return _resolve({name: value for name, _, value in told}, None, strategy, among_others, ())
+
+
+def _resolve(
+    given: Mapping[str, Any] | None,
+    config: str | Path | None,
+    strategy: str | None,
+    among_others: bool,
+    taken: Collection[str],
+) -> Options:
     options = resolve_as(Options, given, config=config, taken=taken)
     if named := [value for name in _WITH_FILES if (value := getattr(options, name)) not in {None, "keep", "drop"}]:
         forget_changed(named)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -355,7 +354,9 @@ class Spec:
         """Return the same specification with a deadline for building the problem."""
         if deadline is self.deadline:
             return self
-        made = copy(self)  # without repeating the checks
+        made = object.__new__(Spec)  # without repeating the checks
+        for each in Spec.__slots__:
+            object.__setattr__(made, each, getattr(self, each))
         object.__setattr__(made, "deadline", deadline)
         return made
 

@@ -88,6 +88,13 @@ class LinearModel:
         ):
             raise InputError("This linear model cannot be used: its arrays do not match.")
 
+    @classmethod
+    def trusted(cls, **given: Any) -> LinearModel:
+        """Return a program whose arrays are not checked; a cover's search makes one for each relaxation."""
+        made = object.__new__(cls)
+        made.__dict__.update(given)
+        return made
+
     @property
     def columns(self) -> int:
         return len(self.objective)
@@ -886,7 +893,7 @@ def cover_program(
     made.close(row - len(clauses), -np.inf, 0.0)
     objective = np.zeros(pick, np.int64)
     objective[: len(column)] = [lengths[unit] for unit in units]
-    model = LinearModel(
+    model = LinearModel.trusted(
         sense=Sense.MINIMIZE,
         objective=objective,
         upper=np.ones(pick, np.int64),

@@ -35,6 +35,7 @@ from optsum.options.options import (
     own_of_solver,
     own_options,
     read_config,
+    reading_of,
     resolve,
     resolve_as,
     shared_out,
@@ -861,7 +862,7 @@ def compare(
     topics, named = posed(topics, options, config, columns=columns)
     named |= {"seeds": seeds, "exact_time_limit": exact_time_limit, "config": config}
     table = Comparison(plan_of(strategies, exact, backends, **named), keep_results=keep_results)
-    reading = table.plan.variants[0].reading
+    reading = reading_of(table.plan.variants[0])
     given = started(with_columns(topics, columns, reading), start, reading)
     for results in compare_topics(given, table.plan, details=details):
         for problem in by_problem(results):

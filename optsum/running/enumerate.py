@@ -337,7 +337,7 @@ def resolve_enumeration(
     """
     check_solver_is_used(given, enumerates=True)
     options = resolve(given, config=config, strategy=prover_of(given))
-    if not options.searcher().enumerates:
+    if not STRATEGIES.load(options.strategy).enumerates:
         *others, last = (name for name in STRATEGIES if STRATEGIES.load(name).enumerates)
         able = f"{', '.join(others)} or {last}"
         raise UnsupportedError(f"The strategy {options.strategy} does not enumerate optima: use {able}.")

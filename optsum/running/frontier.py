@@ -24,7 +24,7 @@ from optsum.coverage.instance import Key, Sense
 from optsum.coverage.state import arrays_of
 from optsum.errors import BackendError, OptionError, UnsupportedError
 from optsum.options.keywords import Keywords
-from optsum.options.options import Options, lengths_of, resolve, text_of_lengths
+from optsum.options.options import Options, lengths_of, reading_of, resolve, text_of_lengths
 from optsum.problem.formulation import Task
 from optsum.problem.problem import Capability, Problem, Selection
 from optsum.program.model import dual_bound, relax
@@ -366,7 +366,7 @@ def frontier(
     given, named = posed(topic, options, config)
     resolved, found = resolve_frontier(named, lengths, config=config)
     work = partial(_frontier, lengths=found, optima=optima, greedy=greedy)
-    return of_one_problem(topic_of(given, resolved.reading), resolved, work)
+    return of_one_problem(topic_of(given, reading_of(resolved)), resolved, work)
 
 
 def differing(row: Mapping[str, Any], lengths: Sequence[int] | None, *, optima: bool, greedy: bool) -> str | None:

@@ -24,7 +24,7 @@ from optsum.corpus.topics import (
 from optsum.errors import OptionError, spoken
 from optsum.metrics.similarity import Embed
 from optsum.options.keywords import Keywords, SolveKeywords
-from optsum.options.options import Options, read_config, resolve
+from optsum.options.options import Options, read_config, reading_of, resolve
 from optsum.problem.problem import Problem
 from optsum.registry import DEFAULT_HEURISTIC
 from optsum.running.each_topic import each_topic, posed, search_part, started
@@ -91,7 +91,7 @@ def solve(
     """
     topic, found = posed(topic, options, config, summary=summary, embed=embed, columns=columns)
     resolved = resolve(found, config=config)
-    given = topic_given(topic, summary, resolved.reading, columns)
+    given = topic_given(topic, summary, reading_of(resolved), columns)
     given = given if embed is None else with_vectors(given, embed)
     given = given if start is None else replace(given, start=tuple(start))
     return of_one_problem(given, resolved, answer)
@@ -256,7 +256,7 @@ def context(
     """
     lengths = topic.get("lengths") if isinstance(topic, Mapping) else getattr(topic, "lengths", None)
     resolved = resolve_context(options, lengths_given=lengths is not None, config=config)
-    return of_one_problem(topic_given(topic, None, resolved.reading, columns), resolved, _packed)
+    return of_one_problem(topic_given(topic, None, reading_of(resolved), columns), resolved, _packed)
 
 
 def context_topics(

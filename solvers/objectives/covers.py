@@ -51,6 +51,7 @@ from optsum.program.model import (
     Bits,
     Clause,
     Clauses,
+    LinearModel,
     canonical,
     clauses_of,
     contains_one,
@@ -278,7 +279,8 @@ class Relaxer:
             self._highs.setOptionValue("presolve", "off")
         self._highs.clearModel()
         # Columns never exceed 1 in an optimum; an explicit upper limit of 1 would take a part of the duals.
-        pass_model(self._highs, replace(program, upper=2 * program.upper), relaxed=True)
+        wider = LinearModel.trusted(**{**vars(program), "upper": 2 * program.upper})
+        pass_model(self._highs, wider, relaxed=True)
         ended = run(self._highs, self._deadline, apart=len(program.row_column) > _SMALL)
         self.solved += 1
         if not ended:  # HiGHS is still running, and must be left alone

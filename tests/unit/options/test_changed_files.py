@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -76,3 +77,20 @@ def test_files_that_change_during_a_run_are_reported(workers: int, caplog: pytes
                 Path("stop.txt").write_text("the\ncat")
             assert result.denominator == 2 or "a file that an option names was changed" in str(result.error)
     assert "stop.txt was changed while it was used" in caplog.text
+
+
+def test_a_doubt_about_a_text_is_reported_at_each_call_with_the_same_options(caplog: pytest.LogCaptureFixture) -> None:
+    for _ in range(3):
+        optsum.solve({"id": "t", "documents": "NaN", "references": [["a NaN"]]}, max_length=3)
+    assert len(caplog.messages) == 3
+    assert set(caplog.messages) == {caplog.messages[0]}
+
+
+@pytest.mark.parametrize("first", [1, True, 1.0, "1"])
+def test_resolved_options_are_not_those_of_an_equal_value_of_another_type(first: Any) -> None:
+    topic = {"id": "t", "documents": [["a b", "c"]], "references": [["c"]]}
+    with suppress(optsum.OptionError):
+        optsum.solve(topic, max_length=first)
+    assert optsum.solve(topic, max_length=1).selection == (1,)
+    with pytest.raises(optsum.OptionError, match="True"):
+        optsum.solve(topic, max_length=True)

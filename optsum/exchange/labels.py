@@ -24,7 +24,7 @@ from optsum.running.enumerate import Oracles, oracles_of, resolve_enumeration
 from optsum.running.one_problem import Setup, answer, setup_of
 from optsum.running.workers import Outcomes
 from optsum.system.clock import Termination
-from optsum.text.analyzer import raw_text
+from optsum.text.analyzer import raw_texts
 from optsum.whole import whole
 
 _FIRST: Final = ("id", "sentences", "labels", "ran")
@@ -197,7 +197,7 @@ def label_result(row: Mapping[str, Any]) -> Result:
 
 def _label_part(part: Topic, setup: Setup, fields: LabelFields) -> list[Result]:
     result = attempt(partial(_searched, fields=fields), part, setup)
-    return [result.changed(extra={**result.extra, "sentences": list(map(raw_text, part.sentences))})]
+    return [result.changed(extra={**result.extra, "sentences": raw_texts(part.sentences)})]
 
 
 def _with_labels(part: Topic, result: Result, fields: LabelFields) -> list[Result]:
@@ -219,7 +219,7 @@ def _labels_of(part: Topic, result: Result, fields: LabelFields) -> dict[str, An
     if fields.references:
         best = result.reference  # if the best of several was asked for
         references = part.references if best is None else part.references[best : best + 1]
-        extra["references"] = [list(map(raw_text, reference)) for reference in references]
+        extra["references"] = list(map(raw_texts, references))
     return extra
 
 

@@ -253,25 +253,25 @@ def trace(ids: Any, begin: int, end: int, places: Any, width: int, flat: Any, ro
     column = width
     while held and column:
         place = rows[held - 1]
-        last = column - 1
-        if (places[ids[place], last >> 6] >> (np.uint64(last) & _LAST)) & _ONE:
-            covered[place] = 1
-            held -= 1
-            column = last
-            continue
-        here, above = 0, 0  # lengths of the first `column` tokens, with and without this token of the reference
-        for word in range((column + 63) >> 6):
-            mask = _ALL
-            if (word << 6) + 64 > column:
-                mask = (_ONE << np.uint64(column - (word << 6))) - _ONE
-            here += count_bits(~flat[held, word] & mask)
-            above += count_bits(~flat[held - 1, word] & mask)
-        if here == 0:
-            break
-        if here == above:
-            held -= 1
-        else:
-            column = last
+        own, last = places[ids[place]], column - 1
+        if not (own[last >> 6] >> (np.uint64(last) & _LAST)) & _ONE:
+            here, above = 0, 0  # lengths of the first `column` tokens, with and without this token of the reference
+            for word in range((column + 63) >> 6):
+                mask = _ALL
+                if (word << 6) + 64 > column:
+                    mask = (_ONE << np.uint64(column - (word << 6))) - _ONE
+                here += count_bits(~flat[held, word] & mask)
+                above += count_bits(~flat[held - 1, word] & mask)
+            if here == 0:
+                break
+            if here == above:
+                held -= 1
+                continue
+            while not (own[last >> 6] >> (np.uint64(last) & _LAST)) & _ONE:  # both lengths stay apart up to a match
+                last -= 1
+        covered[place] = 1
+        held -= 1
+        column = last
 
 
 @njit(cache=True)
@@ -333,6 +333,10 @@ def union_hits(ids: Any, start: Any, group: Any, different: int) -> Any:
     counts = np.zeros(different, np.int64)
     for place in range(start[first], start[-1]):
         counts[ids[place]] += 1
+    some = np.zeros(start[first], np.uint8)
+    for sentence in range(len(covered)):
+        for place in range(len(some)):
+            some[place] |= covered[sentence, place]
     hits = np.zeros(references, np.int64)
     left = np.empty(different, np.int64)
     for reference in range(references):
@@ -340,10 +344,7 @@ def union_hits(ids: Any, start: Any, group: Any, different: int) -> Any:
         for token in range(different):
             left[token] = counts[token]
         for place in range(start[group[reference]], start[group[reference + 1]]):
-            sentence = 0
-            while sentence < len(covered) and not covered[sentence, place]:
-                sentence += 1
-            if sentence < len(covered) and left[ids[place]] > 0:
+            if some[place] and left[ids[place]] > 0:
                 left[ids[place]] -= 1
                 hits[reference] += 1
     return hits

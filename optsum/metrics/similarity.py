@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 
 from optsum.errors import InputError, UnsupportedError
 from optsum.metrics.rouge import Gram, Metric, Tally, Texts, Totals
-from optsum.text.analyzer import Sentence, raw_text
+from optsum.text.analyzer import Sentence, raw_texts
 
 FloatArray: TypeAlias = NDArray[np.float64]
 _SHIFTED = "similarity-shifted"
@@ -238,7 +238,7 @@ def _weights(found: FloatArray | None, name: str, tokens: int) -> FloatArray:
 
 def embedded(embed: Embed, sentences: Sequence[Sentence], references: Sequence[Sequence[Sentence]]) -> Vectors:
     """Return the vectors of a model, which is called for the sentences, and then for those of each reference."""
-    first, *others = [_embedded(embed, list(map(raw_text, part))) for part in (sentences, *references)]
+    first, *others = [_embedded(embed, raw_texts(part)) for part in (sentences, *references)]
     held = [row for part in others for row in part]
     width = next((row.shape[1:] for row in (*first, *held) if len(row)), (1,))
     arrays = {

@@ -138,6 +138,12 @@ def raw_text(sentence: Sentence) -> str:
     return sentence if isinstance(sentence, str) else " ".join(sentence)
 
 
+def raw_texts(sentences: Iterable[Sentence]) -> list[str]:
+    """Return `raw_text` of each sentence; types are tested together, because most sentences are text already."""
+    held: list[Any] = list(sentences)
+    return held if set(map(type, held)) <= {str} else list(map(raw_text, held))
+
+
 def _split_rouge(sentence: Sentence) -> list[str]:
     """Split at all but a-z and 0-9, in lower case, as ROUGE-1.5.5 does."""
     # Lone surrogates have no UTF-8; "surrogatepass" makes bytes of them all the same, which then become blanks.
@@ -699,7 +705,7 @@ def joined(sentences: Iterable[Sentence]) -> Sentence:
     texts = list(sentences)
     if texts and not any(isinstance(text, str) for text in texts):
         return tuple(token for text in texts for token in text)
-    return " ".join(map(raw_text, texts))
+    return " ".join(raw_texts(texts))
 
 
 def cut_sentences(sentences: Iterable[Sentence], max_words: int) -> list[Sentence]:
@@ -726,7 +732,7 @@ def tokenizer_check(
     That is: more than a tenth of the text is in words that lose letters, or in a script without blanks that is not
     split into words, or an English stemmer is used for another language. `in_words`: whether lengths count words.
     """
-    joined, tokenizer = "".join(texts := list(map(raw_text, sentences))), analyzer.tokenizer
+    joined, tokenizer = "".join(texts := raw_texts(sentences)), analyzer.tokenizer
     if stems_another(analyzer, language):
         return (
             f"the stemmer {analyzer.stemmer} is for English, and the language is {language}: give another, such as "
@@ -795,7 +801,7 @@ def surely_fits(text: str, first: int, foreign: int, analyzer: Analyzer, languag
 def nothing_left(texts: Sequence[Iterable[Sentence]], tokenizer: str) -> str | None:
     """Return a message if a tokenizer keeps almost nothing of documents or references (`texts`), else None."""
     for what, sentences in zip(("documents", "references"), texts, strict=False):
-        joined = "".join(raw := list(map(raw_text, sentences)))
+        joined = "".join(raw := raw_texts(sentences))
         if joined.isascii() or (tokenizer in _KEEPS_LETTERS and _mostly_plain(joined)):
             continue
         letters = sum(map(_letters, raw))

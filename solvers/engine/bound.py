@@ -114,11 +114,11 @@ def knapsack(lengths, profit, skip, low, high, grain):
     for i in range(n - 1, -1, -1):
         w = lengths[i] // grain
         p = profit[i]
-        past = skip[i] if forest else i + 1
-        for c in range(min(w, room + 1)):
-            K[i, c] = K[past, c]
-        for c in range(w, room + 1):
-            K[i, c] = max(K[past, c], K[i + 1, c - w] + p)
+        now, without, longer, shorter = K[i], K[skip[i] if forest else i + 1], K[i, w:], K[i + 1]
+        for c in range(room + 1):
+            now[c] = without[c]
+        for c in range(len(longer)):  # slices without negative indices are compiled to vector instructions
+            longer[c] = max(longer[c], shorter[c] + p)
     return K
 
 
@@ -202,21 +202,22 @@ def _decide(core, grain, target, bound_only, state):
     for k in range(len(veto_unit)):
         lost_in[veto_unit[k]] += max(0, surplus[veto_joint[k]])
     dropped = np.empty(n if forest else 0, np.int64)
-    # prefix[x, c]: best profit of units before i with length exactly c; one row suffices if no unit is skipped.
-    prefix = np.full((n + 1 if forest else 1, room + 1), -(2**61), np.int64)
-    prefix[0, 0] = 0
+    # prefix[x, c]: best profit of units before i that leave length c exactly; one row suffices if no unit is skipped.
+    # Its loops are over slices, too.
+    none = np.int64(-(2**61))
+    prefix = np.full((n + 1 if forest else 1, room + 1), none, np.int64)
+    prefix[0, room] = 0
     for i in range(n):
         w = lengths[i] // grain
         p = profit[i]
         past = skip[i] if forest else i + 1
-        x = i if forest else 0
-        out = np.int64(-(2**61))
-        into = np.int64(-(2**61))
+        held = prefix[i if forest else 0]
+        rest, longer, shorter = K[past], held[w:], K[i + 1]
+        out, into = none, none
         for c in range(room + 1):
-            if prefix[x, c] > -(2**60):
-                out = max(out, prefix[x, c] + K[past, room - c])
-                if c + w <= room:
-                    into = max(into, prefix[x, c] + p + K[i + 1, room - c - w])
+            out = max(out, held[c] + rest[c] if held[c] > -(2**60) else none)
+        for c in range(len(longer)):
+            into = max(into, longer[c] + p + shorter[c] if longer[c] > -(2**60) else none)
         loss_in = 0
         loss_out = 0
         for k in range(start[i], start[i + 1]):
@@ -256,16 +257,12 @@ def _decide(core, grain, target, bound_only, state):
             state[i] = 1
             moved += 1
         if forest:
+            following = prefix[past]
             for c in range(room + 1):
-                here = prefix[i, c]
-                if here > -(2**60):
-                    prefix[past, c] = max(prefix[past, c], here)
-                    if c + w <= room:
-                        prefix[i + 1, c + w] = max(prefix[i + 1, c + w], here + p)
-        else:
-            for c in range(room, w - 1, -1):
-                if prefix[0, c - w] > -(2**60):
-                    prefix[0, c] = max(prefix[0, c], prefix[0, c - w] + p)
+                following[c] = max(following[c], held[c])
+        following = prefix[i + 1 if forest else 0]
+        for c in range(len(longer)):
+            following[c] = max(following[c], longer[c] + p if longer[c] > -(2**60) else none)
     if forest:  # a unit is taken with its ancestors
         for i in range(n - 1, -1, -1):
             if state[i] == 1 and parent[i] >= 0:

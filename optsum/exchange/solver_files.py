@@ -20,7 +20,7 @@ from optsum.corpus.topics import AnyTopics, topics_of
 from optsum.coverage.instance import Sense, json_of_coverage
 from optsum.errors import InputError, OptionError, OptsumError, UnsupportedError, describe, unknown_name
 from optsum.options.keywords import Keywords
-from optsum.options.options import Options, resolve
+from optsum.options.options import Options, reading_of, resolve
 from optsum.problem.formulation import Task
 from optsum.problem.problem import Capability
 from optsum.program.model import LinearModel, is_cover, wcnf_text
@@ -321,12 +321,13 @@ def tasks_of(topics: AnyTopics, setup: Setup) -> Iterator[tuple[str | None, Task
     seen: set[str] = set()
     of_files: dict[str, str] = {}
     warned: Counter[str | None] = Counter()
-    for given in topics_of(topics, setup.options.reading):
+    reading = reading_of(setup.options)
+    for given in topics_of(topics, reading):
         if isinstance(given, BadTopic):
             yield given.id, f"{given.source}: {given.error}"
             continue
         try:
-            topic = topic_of(given, setup.options.reading)
+            topic = topic_of(given, reading)
         except OptsumError as error:
             yield None, str(error)
             continue

@@ -16,7 +16,7 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from importlib import import_module
 from inspect import Parameter, signature
-from itertools import islice, pairwise
+from itertools import islice, pairwise, starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, TypeVar, cast, get_origin, get_type_hints
 
@@ -861,6 +861,7 @@ class Options(Model):
 
     @cached_property
     def reading(self) -> Reading:
+        """`reading_of` these options, with the same `Notes` in all calls; a public function makes its own notes."""
         return reading_of(self)
 
     def spec(self) -> Spec:
@@ -901,7 +902,7 @@ class Options(Model):
 
 _NAMING_FILES: Final = ("stopwords", "vectors", "chunk_rules")  # Options that may be the path of a file or folder.
 _WITH_FILES: Final = (*_NAMING_FILES, "exclusive", "requires")
-_PLAIN: Final = (str, int, float, bool, type(None))
+_PLAIN: Final = (str, int, float, bool, type(None))  # Types of values that nothing can change.
 
 
 class ScoreOptions(Model):
@@ -1048,22 +1049,22 @@ def resolve(
     none is given; if None, the one that a given option implies, otherwise "auto". `among_others`: whether the options
     are shared with other searches, so that some may not apply to this one. `taken`: options of the file to ignore.
     """
-    told = tuple((name, type(value), value) for name, value in (given or {}).items())
-    if config is None and not any(map(_may_change, told)):
+    if config is None and not any(starmap(_may_change, (given or {}).items())):
+        told = tuple((name, repr(value), value) for name, value in (given or {}).items())  # True, 1 and 1.0 are equal
         return _resolved(told, strategy, among_others)
     return _resolve(given, config, strategy, among_others, taken)
 
 
-def _may_change(told: tuple[str, type, Any]) -> bool:
-    """Return whether an option's value may change its meaning, because it names a file or a user's class."""
-    name, kind, value = told
-    return kind not in _PLAIN or _SAME.get(name, name) in _WITH_FILES or (kind is str and ":" in value)
+def _may_change(name: str, value: Any) -> bool:
+    """Return whether an option's value may mean something else later: a file, a user's class, or a list or table."""
+    unsafe = type(value) not in _PLAIN or _SAME.get(name, name) in _WITH_FILES
+    return unsafe or (isinstance(value, str) and ":" in value)
 
 
 @of_files
 @lru_cache(maxsize=64)
-def _resolved(told: tuple[tuple[str, type, Any], ...], strategy: str | None, among_others: bool) -> Options:
-    """Return what `_resolve` returns, kept for calls with the same options, which would take longer than a search."""
+def _resolved(told: tuple[tuple[str, str, Any], ...], strategy: str | None, among_others: bool) -> Options:
+    """Return what `_resolve` returns, kept for later calls: resolving options takes longer than many searches."""
     return _resolve({name: value for name, _, value in told}, None, strategy, among_others, ())
 
 

@@ -28,7 +28,7 @@ from optsum.optima.diagram import Diagram, union
 from optsum.optima.optima import Nearness, Optima, UnitNames
 from optsum.optima.tally import Share, drawn, far_apart, irredundant_share, weights_of_units, worth_of_sets
 from optsum.options.keywords import Keywords
-from optsum.options.options import OF_WORKERS, Options, check_solver_is_used, resolve
+from optsum.options.options import OF_WORKERS, Options, check_solver_is_used, reading_of, resolve
 from optsum.problem.formulation import Task
 from optsum.problem.problem import Capability, CoverageProblem, Problem
 from optsum.registry import DEFAULT_EXACT, STRATEGIES
@@ -337,7 +337,7 @@ def resolve_enumeration(
     """
     check_solver_is_used(given, enumerates=True)
     options = resolve(given, config=config, strategy=prover_of(given))
-    if not STRATEGIES.load(options.strategy).enumerates:
+    if not options.searcher().enumerates:
         *others, last = (name for name in STRATEGIES if STRATEGIES.load(name).enumerates)
         able = f"{', '.join(others)} or {last}"
         raise UnsupportedError(f"The strategy {options.strategy} does not enumerate optima: use {able}.")
@@ -403,7 +403,7 @@ def enumerate_optima(
     nearness = Nearness.given(within, at_least, within_steps, best)
     topic, named = posed(topic, options, config, summary=summary, columns=columns)
     setup = setup_of(resolve_enumeration(named, nearness, config=config))
-    given = topic_given(topic, summary, setup.options.reading, columns)
+    given = topic_given(topic, summary, reading_of(setup.options), columns)
     part, ready = single_problem(given, setup), warm_up(setup)
     found = oracles_of(part, setup, nearness)
     return replace(found, result=charged(found.result, ready, source=part.documents))

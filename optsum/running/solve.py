@@ -142,9 +142,10 @@ def solve_all(
     named = {"executor": executor} if own is None else {}
     topics, found = posed(topics, {**options, **named}, config, embed=embed, columns=columns)
     setup = setup_of(resolve(found, config=config))
-    given = with_columns(topics, columns, setup.options.reading)
-    given = given if embed is None else each_with_vectors(given, embed, setup.options.reading)
-    given = started(given, start, setup.options.reading)
+    reading = reading_of(setup.options)
+    given = with_columns(topics, columns, reading)
+    given = given if embed is None else each_with_vectors(given, embed, reading)
+    given = started(given, start, reading)
     batches = each_topic(given, [setup], partial(_search_shown, setup=setup), own, _shown)
     return (result for batch in batches for result in batch)
 

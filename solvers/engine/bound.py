@@ -203,7 +203,7 @@ def _decide(core, grain, target, bound_only, state):
         lost_in[veto_unit[k]] += max(0, surplus[veto_joint[k]])
     dropped = np.empty(n if forest else 0, np.int64)
     # prefix[x, c]: best profit of units before i that leave length c exactly; one row suffices if no unit is skipped.
-    # Its loops are over slices, too.
+    # Slices without negative indices and branches are compiled to vector instructions, as in `knapsack`.
     none = np.int64(-(2**61))
     prefix = np.full((n + 1 if forest else 1, room + 1), none, np.int64)
     prefix[0, room] = 0
@@ -212,10 +212,10 @@ def _decide(core, grain, target, bound_only, state):
         p = profit[i]
         past = skip[i] if forest else i + 1
         held = prefix[i if forest else 0]
-        rest, longer, shorter = K[past], held[w:], K[i + 1]
+        without, longer, shorter = K[past], held[w:], K[i + 1]
         out, into = none, none
         for c in range(room + 1):
-            out = max(out, held[c] + rest[c] if held[c] > -(2**60) else none)
+            out = max(out, held[c] + without[c] if held[c] > -(2**60) else none)
         for c in range(len(longer)):
             into = max(into, longer[c] + p + shorter[c] if longer[c] > -(2**60) else none)
         loss_in = 0

@@ -79,9 +79,21 @@ def test_files_that_change_during_a_run_are_reported(workers: int, caplog: pytes
     assert "stop.txt was changed while it was used" in caplog.text
 
 
-def test_a_doubt_about_a_text_is_reported_at_each_call_with_the_same_options(caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize(
+    "ask",
+    [
+        optsum.solve,
+        optsum.enumerate_optima,
+        lambda topic, **given: list(optsum.solve_all([topic], **given)),
+        lambda topic, **given: list(optsum.labels([topic], **given)),
+    ],
+    ids=["solve", "enumerate", "solve_all", "labels"],
+)
+def test_a_doubt_about_a_text_is_reported_at_each_call_with_the_same_options(
+    ask: Callable[..., object], caplog: pytest.LogCaptureFixture
+) -> None:
     for _ in range(3):
-        optsum.solve({"id": "t", "documents": "NaN", "references": [["a NaN"]]}, max_length=3)
+        ask({"id": "t", "documents": "NaN", "references": [["a NaN"]]}, max_length=3)
     assert len(caplog.messages) == 3
     assert set(caplog.messages) == {caplog.messages[0]}
 

@@ -114,7 +114,7 @@ _SERVES: Final = Compatibility(
             when={"boundaries": ("joined",), "counts": ("set",)},
         ),
         Requirement(
-            "Common subsequences have only clipped counts: leave out --counts, or choose a metric other than {metric}.",
+            "Common subsequences have only clipped counts: give --counts=clipped, or a metric other than {metric}.",
             only={"counts": ("clipped",)},
             when={"part": _LONGEST},
         ),

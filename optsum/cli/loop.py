@@ -340,6 +340,6 @@ class SearchLoop(Loop):
             parts.append(f"{self._kept} kept from an earlier run")
         warm = f", and {seconds(self._warm)} to get ready" if self._warm >= 1 else ""
         parts.append(f"{seconds(self._elapsed)}{warm}")
-        if self.output not in {None, "-"}:
+        if self.output not in {None, "-"} and not self.interrupted:  # then `status` says where they are
             parts.append(f"rows in {self.output}")
         return "; ".join(parts)

@@ -88,12 +88,16 @@ class State(NamedTuple):
     scalars: IntArray
 
 
+_MOST_SUMS: Final = 10_000_000  # Largest number of possible sums of all side constraints, which are listed: 80 MB.
+
+
 def arrays_of(instance: Coverage, *, totals_only: bool = False) -> Arrays | None:
-    """Return the arrays of an instance; None if a product in some comparison might not fit int64.
+    """Return the arrays of an instance; None if a product might not fit int64, or side constraints have too many sums.
 
     `totals_only`: for callers that compare no values (`value_pair`): there always are arrays, without side constraints.
     """
-    if not totals_only and not fits(instance):
+    wide = sum(row.total - row.least for row in instance.rows) > _MOST_SUMS
+    if not totals_only and (wide or not fits(instance)):
         return None
     needs: list[list[int]] = [[] for _ in range(instance.size)]
     vetoes: list[list[int]] = [[] for _ in range(instance.size)]
@@ -130,6 +134,12 @@ def arrays_of(instance: Coverage, *, totals_only: bool = False) -> Arrays | None
     )
 
 
+def _excesses(row: Row) -> IntArray:
+    """Return the excess of a row at each possible sum, from the least to the largest."""
+    sums = np.arange(row.least, row.total + 1)
+    return np.maximum(0, np.maximum(row.low - sums, 0 if row.high is None else sums - row.high))
+
+
 _Features: TypeAlias = tuple[IntArray, IntArray, IntArray, IntArray, IntArray, IntArray]
 
 
@@ -145,9 +155,8 @@ def _features(instance: Coverage, rows: Sequence[Row]) -> _Features:
         holders = [dict(zip(row.units, row.coefficients, strict=True)) for row in rows]
         owned = [[(number, held[unit]) for number, held in enumerate(holders) if unit in held] for unit in units]
         at = np.repeat(starts[1:], list(map(len, owned)))
-        more_starts, more_levels = pack(
-            [[row.outside(held) for held in range(row.least, row.total + 1)] for row in rows]
-        )
+        more = list(map(_excesses, rows))
+        more_starts, more_levels = np.cumsum([0, *map(len, more)]), np.concatenate(more)
         starts = starts + np.cumsum([0, *map(len, owned)])
         features = np.insert(features, at, [instance.features + number for row in owned for number, _ in row])
         counts = np.insert(counts, at, [count for row in owned for _, count in row])

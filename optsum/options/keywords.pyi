@@ -69,7 +69,7 @@ class SolveKeywords(TextKeywords, total=False):
     by which it prunes: lagrangian (default) or knapsack (Hirao et al. 2017) [root].
     """
     metric: str | Metric | type[Metric] | None
-    """Rouge-N, rouge-suK, rouge-l, sums with +, ngram-I-J, or similarity [rouge-1]."""
+    """Rouge-N, rouge-suK, rouge-l, a mean of several with +, ngram-I-J, or similarity [rouge-1]."""
     vectors: str | None
     """For metric similarity: vectors of each topic, an npz file or a folder of ID.npz."""
     similarity_unit: int | None

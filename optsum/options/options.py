@@ -317,8 +317,8 @@ def lengths_of(text: str | Sequence[int] | None, max_length: int | None = None) 
         found = ()
     if not found or not 0 <= min(found) <= max(found) <= LONGEST or len(found) > _MOST_LENGTHS:
         raise OptionError(
-            f"Lengths are numbers from 0 to {LONGEST}, such as 25:300:25 (from, to, step) or 50,100,200, at most "
-            f"{_MOST_LENGTHS}, not {text!s:.80}."
+            f"Lengths are numbers from 0 to {LONGEST}, such as 50,100,200 or 25:300:25 (from, to, step; ascending), "
+            f"and there may be {_MOST_LENGTHS} of them: {text!s:.80} is something else."
         )
     return tuple(sorted(set(found)))
 
@@ -730,7 +730,9 @@ class Options(Model):
             "bound by which it prunes: lagrangian (default) or knapsack (Hirao et al. 2017)"
         ),
     )
-    metric: Metrics = Field("rouge-1", description="rouge-N, rouge-suK, rouge-l, sums with +, ngram-I-J, or similarity")
+    metric: Metrics = Field(
+        "rouge-1", description="rouge-N, rouge-suK, rouge-l, a mean of several with +, ngram-I-J, or similarity"
+    )
     vectors: str | None = Field(
         None, description="for metric similarity: vectors of each topic, an npz file or a folder of ID.npz"
     )

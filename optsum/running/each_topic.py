@@ -58,7 +58,7 @@ from optsum.running.one_problem import (
     unsolved,
     warm_up,
 )
-from optsum.running.workers import Answered, Batch, Outcomes, Written, all_results, in_order, topics_in, without_rest
+from optsum.running.workers import Answered, Batch, Outcomes, Several, Written, all_results, in_order, without_rest
 from optsum.system.clock import Limits, Termination, clock
 from optsum.system.compiled import compiles
 from optsum.system.files import begin_of
@@ -146,9 +146,8 @@ def _charged_once(batches: Iterable[Outcomes], unpaid: float) -> Generator[Outco
                 warned.update(results.counts.warned)
             else:
                 results[0], unpaid = charged(results[0], unpaid), 0.0
-                said = [warning for result in results if (warning := result.warning) is not None]  # one per topic
-                warned.update(said)
-                warned[None] += topics_in(results) - len(said)
+                for answer in results.answers if isinstance(results, Several) else [results]:
+                    warned[next((result.warning for result in answer if result.warning is not None), None)] += 1
             yield results
     finally:
         say_warned(warned)

@@ -45,11 +45,11 @@ class Answered(NamedTuple):
 
 
 class Several(list[Result]):
-    """The results of several topics that are available at once; `topics`: their number."""
+    """The results of several topics that are available at once; `answers`: those of each topic."""
 
     def __init__(self, answers: Sequence[list[Result]]) -> None:
         super().__init__(chain.from_iterable(answers))
-        self.topics = len(answers)
+        self.answers = answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ Outcomes: TypeAlias = list[Result] | Written  # The results, or rows, of topics 
 def topics_in(results: Outcomes) -> int:
     if isinstance(results, Written):
         return len(results)
-    return results.topics if isinstance(results, Several) else 1
+    return len(results.answers) if isinstance(results, Several) else 1
 
 
 Batch: TypeAlias = list[Any] | Lines  # Items, or lines with one item each.

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from optsum.coverage.instance import Combination, Coverage, Joint, Sense
+import optsum
+from optsum.coverage.instance import Combination, Coverage, Joint, Row, Sense
 from optsum.coverage.state import CHOSEN, LENGTH, MISSING, arrays_of, empty_state, flip, value_pair
 from optsum.problem.problem import CoverageProblem
 from optsum.testing import KINDS, check_problem, random_coverage
@@ -109,3 +113,32 @@ def test_values_just_inside_64_bits_are_compared_exactly(combination: Combinatio
             factor = 3 if combination is Combination.SUM else 1
             assert Fraction(top, bottom) == problem.evaluate(tuple(sorted(chosen))).key * factor
     assert tried > 5
+
+
+@given(
+    st.lists(st.integers(-9, 9).filter(bool), min_size=1, max_size=6),
+    st.integers(-20, 20),
+    st.integers(0, 20) | st.none(),
+)
+def test_excesses_of_a_row_are_those_of_its_sums(coefficients: list[int], low: int, more: int | None) -> None:
+    row = Row(tuple(range(len(coefficients))), tuple(coefficients), low=low, high=None if more is None else low + more)
+    units = [{} for _ in coefficients]
+    arrays = arrays_of(Coverage.of([1] * len(units), units, [], max_length=len(units), rows=[row]))
+    assert arrays is not None
+    levels = arrays.level[arrays.level_start[-2] : arrays.level_start[-1]].tolist()
+    assert levels == [row.outside(held) for held in range(row.least, row.total + 1)]
+
+
+@pytest.mark.parametrize("strategy", ["auto", "milp", "exhaustive", "greedy", "vns", "genetic"])
+@pytest.mark.parametrize("k", [10**5, 10**7, 10**10])
+def test_sums_of_side_constraints_may_be_large(k: int, strategy: str) -> None:
+    # All sums are listed only while they are few: otherwise three units would need minutes and gigabytes.
+    row = Row((0, 1, 2), (k, k + 1, -k), high=k)
+    instance = Coverage.of([1, 1, 1], [{0: 1}, {1: 1}, {2: 1}], [[3], [4], [2]], max_length=2, rows=[row])
+    assert (arrays_of(instance) is None) == (k > 10**6)
+    every = [chosen for size in range(4) for chosen in combinations(range(3), size) if len(chosen) <= 2]
+    best = max(sum((3, 4, 2)[unit] for unit in chosen) for chosen in every if not row.excess(chosen))
+    result = optsum.solve(CoverageProblem.of(instance), strategy=strategy, evaluation_limit=None, seed=1)
+    assert result.selection is not None
+    assert not row.excess(result.selection)
+    assert result.objective == best or (strategy == "greedy" and 0 < result.objective < best <= result.bound)

@@ -201,3 +201,22 @@ def test_suitable_tokenizers_pass_silently(sentences: list[str], tokenizer: str,
     if surely_fits("\0".join(sentences), len(sentences[0]) + 1, foreign, analyzer, language):
         assert tokenizer_check(sentences, analyzer, language, in_words=True) is None
         assert nothing_left((sentences[1:], sentences[:1]), tokenizer) is None
+
+
+@pytest.mark.parametrize("several", [{"references": "each"}, {"strategies": ["greedy", "lead", "random"]}])
+def test_a_topic_with_several_results_is_counted_once(
+    several: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    topics = [
+        {"id": "de", "documents": [["Über größere Häuser", "Straße"]], "references": [["größere Häuser"], ["Straße"]]},
+        {"id": "en", "documents": [["the cat sat", "a dog ran"]], "references": [["the cat ran"], ["a dog"]]},
+    ]
+    ask = optsum.compare if "strategies" in several else lambda *given, **named: list(optsum.solve_all(*given, **named))
+    ask(topics, max_length=5, **several)
+    assert [message[:15] for message in caplog.messages if "drops letters" in message] == ["1 of 2 topics: "]
+
+
+@pytest.mark.parametrize("references", [None, 3, "a text"])
+def test_references_that_are_no_sequence_are_refused(references: Any) -> None:
+    with pytest.raises(optsum.InputError, match="references must be a sequence of texts"):
+        optsum.rouge("a text", references)

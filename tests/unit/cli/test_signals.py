@@ -110,10 +110,11 @@ def test_ctrl_c_keeps_finished_rows_and_leaves_no_process(
         os.killpg(process.pid, signal.SIGINT)
     else:
         process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=30)
+    shown, err = process.communicate(timeout=30)
     rows = rows_of(out)
     assert process.returncode == 130
     assert spoken(err) == f"optsum: interrupted; {len(rows)} rows done in {out}\n"
+    assert "rows in" not in shown  # of a table, they are in OUT.part
     assert [row["termination"] for row in rows] == ["completed"] * 2 + ["interrupted"] * workers
     assert [row["id"] for row in rows] == [f"t{number}" for number in range(2 + workers)]
     # A process that began late may still hold the empty selection.

@@ -727,9 +727,10 @@ def rouge_all(
     _check("best_by", best_by, get_args(Measure))
     read, tally = _reading(**analysis)
     given: Any = references
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        what = "one string" if isinstance(given, str) else f"{given!r:.40}"
-        raise InputError(f"references must be a sequence of texts, not {what}; put each reference into a list")
+    if isinstance(given, str):
+        raise InputError("references must be a sequence of texts, not one string; put the string into a list")
+    if not isinstance(given, Iterable):
+        raise InputError(f"references must be a sequence of texts, not {given!r:.40}")
     pieces = read(summary, "the summary")
     reference_pieces = [read(reference, f"reference {number}") for number, reference in enumerate(references)]
     scores: dict[str, Score] = {}

@@ -316,7 +316,9 @@ class SearchLoop(Loop):
         if self._fails_for_one_reason() and not self.interrupted:
             return tell(f"all {rows} are errors for the same reason: {next(iter(self.counts.reasons))}", FAILED)
         verb = "is an error" if self.errors == 1 else "are errors"
-        return super().status(done or f"{rows} done", lost or f"{self.errors} of {rows} {verb}")
+        cut = self.counts.ended["interruption"]  # rows of these topics are not kept by --resume
+        finished = f"{counted(self.counts.statuses.total() - cut, 'row')} done" + (f" and {cut} cut short" if cut else "")
+        return super().status(done or finished, lost or f"{self.errors} of {rows} {verb}")
 
     def summary(self) -> str:
         found = self.counts

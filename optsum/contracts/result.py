@@ -664,7 +664,7 @@ class ResultCounts:
     """Counts and sums over many results, for a summary of all of them."""
 
     statuses: Counter[str] = field(default_factory=Counter)  # Number of results by status.
-    ended: Counter[str] = field(default_factory=Counter)  # By the limit that was reached, or "failure of the solver".
+    ended: Counter[str] = field(default_factory=Counter)  # By limit, "failure of the solver" or "interruption".
     reasons: Counter[str] = field(default_factory=Counter)  # Errors by `reason_of`.
     warned: Counter[str | None] = field(default_factory=Counter)  # Topics by their warning, or None.
     details: set[str | None] = field(default_factory=set)  # At most two different details.
@@ -679,6 +679,8 @@ class ResultCounts:
             self.ended[result.termination.replace("_", " ")] += 1
         if result.solver_failed:
             self.ended["failure of the solver"] += 1
+        if result.termination is Termination.INTERRUPTED:
+            self.ended["interruption"] += 1
         if len(self.details) < 2:
             self.details.add(result.detail)
         self.objective += result.objective or 0.0

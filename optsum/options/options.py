@@ -62,11 +62,15 @@ def listed_numbers(value: Any) -> str:
     items = value.split(",") if isinstance(value, str) else value
     if isinstance(items, int) and not isinstance(items, bool):
         items = [items]
+    advice = "give numbers of sentences, such as 0,3"
     if not isinstance(items, Iterable):
-        raise ValueError("give numbers of sentences, such as 0,3")  # noqa: TRY004 - pydantic's way
-    texts = [item.strip() if isinstance(item, str) else str(whole(item, "A sentence")) for item in items]
+        raise ValueError(advice)  # noqa: TRY004 - pydantic's way
+    try:
+        texts = [item.strip() if isinstance(item, str) else str(whole(item, "A sentence")) for item in items]
+    except InputError:
+        raise ValueError(advice) from None
     if not all(text.isascii() and text.isdigit() and len(text) < 10 for text in texts):
-        raise ValueError("give numbers of sentences, such as 0,3")
+        raise ValueError(advice)
     return ",".join(texts)
 
 

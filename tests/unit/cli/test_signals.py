@@ -86,7 +86,8 @@ def test_no_process_is_left(tmp_path: Path, number: signal.Signals, kill: Any, s
     assert [row["termination"] for row in rows_of(out)[:2]] == ["completed"] * 2
     if number is signal.SIGTERM:
         assert process.returncode == 143
-        assert spoken(err) == f"optsum: interrupted; {len(rows_of(out))} rows done in {out}\n"
+        cut = len(rows_of(out)) - 2
+        assert spoken(err) == f"optsum: interrupted; 2 rows done{f' and {cut} cut short' if cut else ''} in {out}\n"
         assert {row["termination"] for row in rows_of(out)[2:]} <= {"interrupted"}
 
 
@@ -113,7 +114,7 @@ def test_ctrl_c_keeps_finished_rows_and_leaves_no_process(
     shown, err = process.communicate(timeout=30)
     rows = rows_of(out)
     assert process.returncode == 130
-    assert spoken(err) == f"optsum: interrupted; {len(rows)} rows done in {out}\n"
+    assert spoken(err) == f"optsum: interrupted; 2 rows done and {workers} cut short in {out}\n"
     assert "rows in" not in shown  # of a table, they are in OUT.part
     assert [row["termination"] for row in rows] == ["completed"] * 2 + ["interrupted"] * workers
     assert [row["id"] for row in rows] == [f"t{number}" for number in range(2 + workers)]
@@ -136,7 +137,7 @@ def test_ctrl_c_in_compare_shows_what_was_done(tmp_path: Path, start: Start) -> 
     process.send_signal(signal.SIGINT)
     shown, err = process.communicate(timeout=30)
     assert process.returncode == 130
-    assert spoken(err) == f"optsum: interrupted; 3 rows done in {out}\n"
+    assert spoken(err) == f"optsum: interrupted; 2 rows done and 1 cut short in {out}\n"
     assert shown.startswith("1 problem: ")
     assert [(row["strategy"], row["termination"]) for row in rows_of(out)[2:]] == [("exhaustive", "interrupted")]
 
@@ -201,7 +202,7 @@ def test_a_solver_within_a_process_lets_signals_through(
     _, err = process.communicate(timeout=45)
     assert process.returncode == 128 + number
     assert [row["termination"] for row in rows_of(out)] == ["completed", *["interrupted"] * workers]
-    assert spoken(err) == f"optsum: interrupted; {1 + workers} rows done in {out}\n"
+    assert spoken(err) == f"optsum: interrupted; 1 row done and {workers} cut short in {out}\n"
 
 
 @pytest.mark.parametrize("workers", [1, 2])

@@ -465,6 +465,9 @@ _STRIDE: Final = 2_000  # Number of nodes between two checks of the limits.
 _WORK: Final = {INTEGER: 80_000, RATIO: 300_000, SUM: 12_000_000}
 """Number of steps, of some nanoseconds each, after which other searches are better."""
 
+_LONGER: Final = 4
+"""Factor of this number, except for sums, once all selections with the first unit are searched: few steps are left."""
+
 _LINEAR_WORK: Final = 650_000  # Number of such steps for sums of recalls.
 _FEW_UNITS: Final = (80, 80, 80, 80, 80, 25, 8, 3)
 """Factors of the work allowed for other sums if 0, 1, ... units fit, because other searches take seconds for them."""
@@ -532,7 +535,11 @@ def search_few_units(
     if units > _SORTED:
         walk.units[0] = np.argsort(-walk.gains[0, 0::2].sum(axis=0) / np.maximum(lengths, 0.5), kind="stable")
     scalars, nodes, stopped = walk.scalars, 0, None
-    while not scalars[DONE] and scalars[WORK] < work and nodes != node_limit and stopped is None:
+    longer = work if limited or kind == SUM else _LONGER * work
+    while not scalars[DONE] and nodes != node_limit and stopped is None:
+        work = longer if walk.place[NEXT, 0] > 1 else work
+        if scalars[WORK] >= work:
+            break
         stride = _STRIDE if node_limit is None else min(_STRIDE, node_limit - nodes)
         advance(fixed, walk, ceilings, stride, min(work, int(scalars[WORK]) + _SLICE))
         nodes = int(scalars[NODES])
@@ -1290,6 +1297,8 @@ def _search_instance(
         return
     _order(walk.units[0], walk.gains[0], lengths)
     advance(fixed, walk, ceilings, np.int64(_LARGEST), np.int64(work))
+    if made == 1 and not walk.scalars[DONE] and walk.place[NEXT, 0] > 1:
+        advance(fixed, walk, ceilings, np.int64(_LARGEST), np.int64(min(_TOGETHER_WORK, _LONGER * work)))
     if not walk.scalars[DONE] or not walk.scalars[HELD]:
         return
     count = walk.best[0]

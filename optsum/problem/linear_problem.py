@@ -463,9 +463,16 @@ def _exact(value: Any, what: str) -> Fraction:
     elif hasattr(value, "item"):
         value = value.item()
     if isinstance(value, bool) or not isinstance(value, int | float | Fraction) or value != value or abs(value) == inf:
-        raise InputError(f"{what} has the coefficient {value!r:.40}: give a finite number.")
+        raise InputError(
+            f"{what} has the coefficient {value!r:.40}: give a finite number. In a file, from 1e20 on all are infinite."
+        )
     if not isinstance(value, float):
         return Fraction(value)
+    if abs(value) > 2**53:
+        raise InputError(
+            f"{what} has the number {value!r}, and numbers beyond 2^53 lose digits in files and in Python's float: "
+            "divide all by a common factor, or give whole numbers of Python."
+        )
     plain = Fraction(value).limit_denominator(_PLAIN)
     return plain if abs(float(plain) - value) <= 4 * ulp(value) else Fraction(repr(value))
 

@@ -550,3 +550,14 @@ def test_a_file_of_many_rows_and_columns_is_read_once(tmp_path: Path) -> None:
     program.write_text(f"maximize\nobj: {' + '.join(names)}\nsubject to\n{rows}binary\n{columns}\nend\n")
     problem = optsum.Problem.from_mps(program)
     assert (problem.size, problem.evaluate((0, size - 1)).key) == (size, 2)
+
+
+@pytest.mark.parametrize("number", ["1000000000000000001", "-9007199254740994", "1e300", "1e20"])
+@pytest.mark.parametrize("place", ["objective", "constraint"])
+def test_coefficients_that_files_cannot_keep_are_refused(tmp_path: Path, number: str, place: str) -> None:
+    number = number if number.startswith("-") else f"+ {number}"
+    worth, body = (f"{number} y", "+ y") if place == "objective" else ("+ y", f"{number} y")
+    path = tmp_path / "large.lp"
+    path.write_text(f"Maximize\n obj: x {worth}\nSubject To\n c1: x {body} <= 1\nBinary\n x\n y\nEnd\n")
+    with pytest.raises(InputError, match="coefficient inf|lose digits"):
+        optsum.Problem.from_mps(path)

@@ -354,10 +354,10 @@ def run_compare(
 
     Prints a table, one line for each strategy; -o writes the rows of all runs.
 
-    The ratio is objective / optimum (the other way round when minimizing; 1 if both are 0). The strategy of --exact computes the optima,
-    even if it is not listed; with --exact none, ratios are lower limits, computed from the best bound. --backends
-    highs,cbc,glpk compares solvers of milp, and --backends usable all that work here; options of one are given as
-    --backend-option highs.presolve=off. With --time-limit 0.1,1,10 every strategy is run with each limit.
+    The ratio is objective / optimum (the other way round when minimizing; 1 if both are 0). The strategy of --exact
+    computes the optima, even if it is not listed; with --exact none, ratios are lower limits, computed from the best
+    bound. --backends highs,cbc,glpk compares solvers of milp, and --backends usable all that work here; options of one
+    are given as --backend-option highs.presolve=off. With --time-limit 0.1,1,10 every strategy is run with each limit.
     """
     from optsum.report.comparison import Comparison, by_problem, compare_topics, plan_of
     from optsum.report.figures import checked_plot, plot_comparison

@@ -35,7 +35,8 @@ Topics: TypeAlias = Annotated[
     Argument(
         metavar="TOPICS",
         help="a file of topics in any supported format, a folder with documents/ and references/, a problem (.mps, "
-        ".lp, FILE.py:FUNCTION; only if the command needs no text) or hf:NAME from the Hugging Face hub; - for standard input",
+        ".lp, FILE.py:FUNCTION; only if the command needs no text) or hf:NAME from the Hugging Face hub; - for "
+        "standard input",
     ),
 ]
 

@@ -317,8 +317,9 @@ class SearchLoop(Loop):
             return tell(f"all {rows} are errors for the same reason: {next(iter(self.counts.reasons))}", FAILED)
         verb = "is an error" if self.errors == 1 else "are errors"
         cut = self.counts.ended["interruption"]  # rows of these topics are not kept by --resume
-        finished = f"{counted(self.counts.statuses.total() - cut, 'row')} done" + (f" and {cut} cut short" if cut else "")
-        return super().status(done or finished, lost or f"{self.errors} of {rows} {verb}")
+        also = f" and {cut} cut short" if cut else ""
+        finished = counted(self.counts.statuses.total() - cut, "row")
+        return super().status(done or f"{finished} done{also}", lost or f"{self.errors} of {rows} {verb}")
 
     def summary(self) -> str:
         found = self.counts

@@ -712,7 +712,8 @@ def _read(path: Path, units: list[str] | None) -> tuple[LinearModel, tuple[int, 
     highs = new_highs()
     if highs.readModel(str(path)) != highspy.HighsStatus.kOk:
         raise InputError(
-            f"HiGHS cannot read '{path}': give a file in MPS format whose name ends in .mps, or in LP format (.lp)."
+            f"HiGHS cannot read '{path}': give a file in MPS format (.mps), or in LP format (.lp) with End as its last "
+            "line, without coefficients of 1e15 or more."
         )
     given = highs.getModel()
     held = given.lp_

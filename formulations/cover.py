@@ -97,8 +97,11 @@ class CoverTask(Task):
     claims: Mapping[SentenceId, tuple[frozenset[SentenceId], ...]] = field(default_factory=dict, repr=False)
 
     def heads(self) -> Mapping[int, int]:
-        number = {unit: place for place, unit in enumerate(self.units)}
-        return {place: number[name] for place, name in enumerate(self.texts) if name in number}
+        # Without documents, passages have the numbers that the topic gives them.
+        places: dict[SentenceId, int] = {name: place for place, name in enumerate(self.texts)}
+        if not self.texts:
+            places = {name: name for name in self.units if isinstance(name, int)}
+        return {places.get(name, -1 - unit): unit for unit, name in enumerate(self.units)}
 
     def unit_lengths(self, length_unit: str) -> list[int] | None:
         if not self.texts.keys() >= set(self.units):

@@ -9,7 +9,7 @@ from math import isfinite
 from numbers import Integral, Rational, Real
 from typing import TYPE_CHECKING, Any, Final
 
-from optsum.errors import InputError, OptsumError
+from optsum.errors import InputError, OptionError, OptsumError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -56,7 +56,8 @@ def _exact(value: object, what: str, error: type[OptsumError]) -> int:
     if exact.denominator != 1:
         shown = Fraction(str(value)) if isinstance(value, float | np.floating | Decimal) else exact
         scale = f"by {shown.denominator}" if shown.denominator <= 10**6 else "by a power of ten, and round them"
-        raise error(f"{what} is {value}; give a whole number: multiply all such numbers {scale}.")
+        advice = "" if error is OptionError else f": multiply all such numbers {scale}"  # an option stands alone
+        raise error(f"{what} is {value}; give a whole number{advice}.")
     return exact.numerator
 
 

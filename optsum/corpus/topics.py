@@ -865,7 +865,7 @@ def checked_systems(given: Any, reading: Reading = AS_IS) -> Iterator[System | B
         try:
             yield item if isinstance(item, BadSystem) else system_of(item, reading)
         except InputError as error:
-            yield BadSystem(f"summary {number + 1}", str(error))
+            yield _bad_system(f"summary {number + 1}", str(error), item)
 
 
 def _items(given: Any, what: str, alone: str) -> Iterator[Any]:
@@ -966,6 +966,14 @@ class BadSystem:
 
     source: str  # ``file:line``.
     error: str  # What is wrong, without the source.
+    topic_id: str | None = None
+    system: str | None = None
+
+
+def _bad_system(source: str, error: str, obj: object) -> BadSystem:
+    named = obj if isinstance(obj, Mapping) else {}
+    names = (value if isinstance(value := named.get(key), str) else None for key in ("topic_id", "system"))
+    return BadSystem(source, error, *names)
 
 
 def system_of(obj: object, reading: Reading = AS_IS, source: str = "") -> System:
@@ -1088,12 +1096,12 @@ def _system(line: Line, reading: Reading) -> System | BadSystem:
     try:
         return BadSystem(line.source, line.error) if line.error else system_of(line.value, reading, line.source)
     except InputError as error:
-        return BadSystem(line.source, str(error))
+        return _bad_system(line.source, str(error), line.value)
 
 
 def _again(read: System) -> BadSystem:
     reason = f"a second summary of system {read.system!r} for topic {read.topic_id!r}; give only one"
-    return BadSystem(read.source, reason)
+    return BadSystem(read.source, reason, read.topic_id, read.system)
 
 
 def text_of(topic: Topic, system: System) -> Sequence[Sentence] | None:

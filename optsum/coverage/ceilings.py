@@ -296,7 +296,7 @@ class TextSubsequence(Ceiling):
         ]
         worth = np.concatenate([hits, np.zeros(passing, np.int64)])
         flow = np.zeros(len(nodes) - 1)
-        flow[0] = 1.0
+        flow[:1] = 1.0  # nothing flows if the reference is empty and no unit has a token
         sides = (np.append(np.full(layers, side), flow) for side in (-np.inf, 0.0))
         none = np.zeros(0, np.int64)
         return CeilingPart(worth, np.ones(len(start), np.int64), entries, layers + len(flow), none, *sides)

@@ -33,7 +33,7 @@ from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from fractions import Fraction
 from functools import cached_property
-from itertools import accumulate, chain
+from itertools import accumulate, chain, takewhile
 from math import ceil, exp, gcd, isqrt, lcm, log, prod, sqrt
 from operator import mul
 from typing import Any, Final, TypeAlias
@@ -392,6 +392,10 @@ class Coverage:
         grows = np.append(False, steps[1:] > steps[:-1]) if len(steps) else inner
         yield "a copy of a feature gains more than the copy before", bool((grows & follows).any())
         yield "a gain is negative", bool((steps[inner] < 0).any())
+        if self.goal is Sense.MINIMIZE:
+            last = self.level_start[1:][np.diff(self.level_start) > 1] - 2
+            idle = bool((steps[last] == 0).any())
+            yield "the length is minimized, and the last copies of a feature gain nothing: leave their levels out", idle
         yield (
             "each ratio needs two totals and a positive weight",
             (totals != 2 * len(self.weights) or min(self.weights, default=0) < 1),
@@ -665,6 +669,8 @@ class Coverage:
         features = [whole_numbers(row, "A feature of the occurrences") for row in rows]
         copies = [whole_numbers(row.values(), "A number of copies") for row in rows]
         gained = [whole_numbers(row, f"Gain {{}} of feature {number}") for number, row in enumerate(gains)]
+        if others.get("goal") is Sense.MINIMIZE:  # then a feature needs the copies that gain something
+            gained = [row[: len(row) - len(tuple(takewhile(lambda gain: gain == 0, reversed(row))))] for row in gained]
         levels = [[0, *whole_numbers(accumulate(row), "A summed gain")] for row in gained]
         constant = whole_array(constants, _ARRAYS["constants"])
         shape = len(constant), len(length)

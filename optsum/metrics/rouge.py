@@ -542,6 +542,8 @@ def parse_metric(name: str | Metric) -> Metric:
     >>> [part.name for part in parse_metric("rouge-1+rouge-2").components]
     ['rouge-1', 'rouge-2']
     """
+    if not isinstance(name, str | Metric):
+        raise OptionError(f"a metric is a name such as 'rouge-1', or a Metric, not {name!r:.40}")
     return name if isinstance(name, Metric) else _parsed(name)
 
 
@@ -693,6 +695,9 @@ def rouge(
     (4, 6, 6)
     """
     metric = parse_metric(metric)
+    for name, value in (("stem", stem), ("last_unigram", last_unigram)):
+        if not isinstance(value, bool):
+            raise OptionError(f"{name} is True or False, not {value!r:.40}")
     if metric.parts:
         raise UnsupportedError(f"{metric} has no recall and precision of its own; score its parts with rouge_all")
     return rouge_all(

@@ -169,7 +169,7 @@ class ScoreKeywords(TextKeywords, total=False):
     topic's reference.
     """
     length_unit: Literal["words", "sentences", "characters", "tokens", "given"] | None
-    """Unit of a cover's budget [given if topics have lengths, otherwise words]."""
+    """Unit of --max-length [words; given for a cover if topics have lengths]."""
     uncoverable: Literal["error", "skip"] | None
     """Cover: a claim that no passage supports is missed, or left out [error]."""
     time_limit: float | None

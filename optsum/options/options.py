@@ -17,6 +17,7 @@ from functools import cached_property, lru_cache
 from importlib import import_module
 from inspect import Parameter, signature
 from itertools import islice, pairwise, starmap
+from logging import getLogger
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, TypeVar, cast, get_origin, get_type_hints
 
@@ -954,7 +955,7 @@ class ScoreOptions(Model):
         ),
     )
     length_unit: Literal["words", "sentences", "characters", "tokens", "given"] | None = Field(
-        None, description="unit of a cover's budget [given if topics have lengths, otherwise words]"
+        None, description="unit of --max-length [words; given for a cover if topics have lengths]"
     )
     length_tokenizer: LengthTokenizer = None
     uncoverable: Literal["error", "skip"] = Field(
@@ -1170,6 +1171,17 @@ def _checked(options: Options) -> Spec:
 
 def resolve_score(given: Mapping[str, Any] | None = None, *, config: str | Path | None = None) -> ScoreOptions:
     options = resolve_as(ScoreOptions, given, config=config)
+    cover = options.formulation is not None and not FORMULATIONS.load(options.formulation).has_metric
+    optima = cover or options.oracles or options.each_oracle > 0
+    of_optima = "--oracles or --formulation cover"
+    needs = {  # what each of these options is for, and whether that is asked
+        "best_by": ("--references best or agreed", options.references in {"best", "agreed"}),
+        **dict.fromkeys(("max_length", "length_unit", "length_tokenizer", "time_limit"), (of_optima, optima)),
+        "uncoverable": ("--formulation cover", cover),
+    }
+    for name, (what, asked) in needs.items():
+        if not asked and (given or {}).get(name) is not None:
+            getLogger("optsum").warning("--%s changes nothing without %s", name.replace("_", "-"), what)
     forget_changed([options.stopwords])
     if options.formulation is not None and not FORMULATIONS.load(options.formulation).has_metric:
         # The documents of a cover are lists of passages, each one unit.

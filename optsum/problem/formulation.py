@@ -115,13 +115,26 @@ class Sides:
             object.__setattr__(self, name, whole_numbers(getattr(self, name), f"Sentence {{}} of {name}", least=0))
 
     def rows(self, topic: Topic, heads: Mapping[int, int], spec: Spec) -> list[Row]:
-        """Return the constraints that can bind as rows over units; `heads`: sentence -> the unit that represents it."""
-        return [row for each in self._all(topic, spec) if (row := _over_units(each, topic, heads)).binds]
+        """Return the constraints that can bind as rows over units; `heads`: the result of `Task.heads`.
+
+        Raises
+        ------
+        InputError
+            If a constraint has an unsuitable form, or is about documents or texts that a unit does not have.
+        """
+        rows = [_over_units(each, topic, heads) for each in self._all(topic, spec)]
+        if self.max_sentences is not None:
+            units = tuple(dict.fromkeys(heads.values()))
+            name = f"at most {self.max_sentences} sentences"
+            rows.insert(0, Row(units, (1,) * len(units), high=self.max_sentences, name=name))
+        similar = self.exclusive is not None and not isinstance(self.exclusive, Mapping)
+        if (self.per_document is not None or similar) and not heads.keys() <= set(range(len(topic.sentences))):
+            option, lacks = ("--per-document", "document") if self.per_document is not None else ("--exclusive", "text")
+            raise InputError(f"Topic {topic.id!r} has a unit without a {lacks}, so that {option} cannot be used.")
+        return [row for row in rows if row.binds]
 
     def _all(self, topic: Topic, spec: Spec) -> Iterator[_Limit]:
-        everything = tuple(range(len(topic.sentences)))
-        if self.max_sentences is not None:
-            yield _Limit(everything, f"at most {self.max_sentences} sentences", high=self.max_sentences)
+        everything = range(len(topic.sentences))
         if self.per_document is not None:
             first = 0
             for number, document in enumerate(topic.documents):
@@ -221,7 +234,8 @@ def _row(row: Any) -> _Limit:
 
 def _over_units(each: _Limit, topic: Topic, heads: Mapping[int, int]) -> Row:
     coefficients = (1,) * len(each.sentences) if each.coefficients is None else each.coefficients
-    most, where = len(topic.sentences), f"The constraints of topic {topic.id!r}"
+    most = max(len(topic.sentences), len(topic.lengths or ()), 1 + max(heads, default=-1))
+    where = f"The constraints of topic {topic.id!r}"
     limits = [limit for limit in (each.low, each.high) if limit is not None]
     try:
         numbers = whole_numbers((*each.sentences, *coefficients, *limits), "a number", most=10**400)
@@ -607,7 +621,10 @@ class Task(ABC):
         return self.decode(selection)
 
     def heads(self) -> Mapping[int, int]:
-        """Return, for each sentence that has units, the unit that is chosen whenever any part of the sentence is."""
+        """Return, for each sentence that has units, the unit that is chosen whenever any part of the sentence is.
+
+        Keys are the numbers by which options and topics name sentences; below 0 for sentences without a number.
+        """
         return {}
 
     def unit_lengths(self, length_unit: str) -> Sequence[int] | None:
@@ -695,7 +712,13 @@ class Formulation(ABC):
                 "Side constraints (--require, --forbid, --max-sentences and the like) are for problems in the normal "
                 f"form, which {what} is not: {do}."
             )
-        rows = sides.rows(topic, task.heads(), spec)
+        heads = task.heads()
+        if not heads and problem.size:
+            raise UnsupportedError(
+                f"The formulation {self.name} does not say which units represent sentences, as side constraints need: "
+                "define Task.heads."
+            )
+        rows = sides.rows(topic, heads, spec)
         if sides.max_characters is not None:
             lengths = task.unit_lengths("characters")
             if lengths is None:

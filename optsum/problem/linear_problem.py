@@ -589,7 +589,12 @@ def _closed(columns: Sequence[_Column], rows: Sequence[_Row]) -> list[_Column]:
                 for at in open_ if len(open_) == 1 else least if not open_ else ():
                     value, end = sign * row.terms[at], sign * row.terms[at] > 0
                     if sides[at][end] is None:
-                        sides[at][end] = room / value + (least[at] or 0)
+                        implied, other = room / value + (least[at] or 0), sides[at][not end]
+                        # If no whole number is left, one stays, which breaks the row: the program is infeasible.
+                        if other is not None:
+                            whole = Fraction(ceil(other) if end else floor(other))
+                            implied = max(implied, whole) if end else min(implied, whole)
+                        sides[at][end] = implied
     return [column._replace(low=low, high=high) for column, (low, high) in zip(columns, sides, strict=True)]
 
 

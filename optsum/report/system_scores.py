@@ -42,7 +42,8 @@ from optsum.system.clock import Termination
 from optsum.text.analyzer import nothing_left, tokenizer_check
 
 _SHARED: Final = (
-    *("references", "tokenizer", "stem", "stemmer", "stopwords", "counts", "model_units", "max_length", "time_limit"),
+    *("references", "tokenizer", "stem", "stemmer", "stopwords", "counts", "model_units", "max_length", "length_unit"),
+    *("length_tokenizer", "time_limit"),
 )
 """Options of scoring that are also options of the search for oracles."""
 
@@ -85,8 +86,11 @@ class OracleScores:
         rows = [
             [system, *(number(found[metric][measure]) for metric, measure in points)] for system, found in means.items()
         ]
-        longest = [longest_said(one.options.max_length, one.options.length_unit) for one in self.setups.values()]
-        title = f"Extracts against all oracles of {f'{longest[0]} at most' if longest else 'no metric'}"
+        size = "no metric"
+        for options in (setup.options for setup in self.setups.values()):
+            limit = options.max_length
+            size = "any length" if limit is None else f"{longest_said(limit, options.length_unit)} at most"
+        title = f"Extracts against all oracles of {size}"
         caption = ["A sentence that is not in the source is in no oracle; P and R are means over all oracles."]
         if self.without:
             caption.append(f"Oracles of {' and '.join(self.without)} cannot be enumerated.")
@@ -402,7 +406,7 @@ def score_rows(
         if isinstance(system, System):
             of_topic.setdefault(system.topic_id if system.place is None else system.place, []).append(system)
         else:
-            unread.append(_error_row(None, None, f"{system.source}: {system.error}"))
+            unread.append(_error_row(system.topic_id, system.system, f"{system.source}: {system.error}"))
     lines = 1 + max((place for place in of_topic if isinstance(place, int)), default=-1)
     warned: Counter[str | None] = Counter()
     place, without = -1, []

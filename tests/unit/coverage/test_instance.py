@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import optsum
 from optsum.coverage.instance import NO_LIMIT, Combination, Coverage, Joint, Sense, pack
 from optsum.errors import InputError, OptionError
 from optsum.testing import KINDS, random_coverage
@@ -162,3 +163,23 @@ def test_random_instances_are_made_again_from_their_seed() -> None:
         assert left.joints == right.joints
     with pytest.raises(OptionError, match="kind of instance 'recal'"):
         random_coverage(np.random.default_rng(0), kind="recal")
+
+
+@pytest.mark.parametrize(
+    ("gains", "occurrences", "lengths", "chosen"),
+    [
+        ([[3, 2, 0]], [{0: 1}] * 3, [1, 2, 3], (0, 1)),
+        ([[5], [0]], [{0: 1}, {1: 1}], [1, 4], (0,)),
+        ([[5], [0, 0]], [{0: 1}, {}], [1, 4], (0,)),
+        ([[0]], [{0: 1}], [1], ()),
+    ],
+)
+def test_copies_without_gain_are_not_needed(
+    gains: list[list[int]], occurrences: list[dict[int, int]], lengths: list[int], chosen: tuple[int, ...]
+) -> None:
+    instance = Coverage.of(lengths, occurrences, gains, goal=Sense.MINIMIZE)
+    for strategy in ("auto", "exhaustive", "milp"):
+        result = optsum.search(optsum.CoverageProblem.of(instance, name="p"), strategy)
+        assert (result.status, result.selection) == ("optimal", chosen)
+    with pytest.raises(InputError, match="leave their levels out"):
+        replace(Coverage.of([1, 1], [{0: 1}, {0: 1}], [[2, 0]]), goal=Sense.MINIMIZE)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 import optsum
@@ -274,6 +274,7 @@ def allowed(topic: dict[str, Any], units: tuple[int, ...], sides: dict[str, Any]
     st.sampled_from([None, [[0, 3]], [[1, 2, 3], [0, 4]]]),
     st.sampled_from(["auto", "branch-and-bound", "milp", "exhaustive"]),
 )
+@example(12417, {"metric": "rougeL", "measure": "recall", "references": "pooled", "max_length": 3}, {}, None, "milp")
 def test_side_constraints(
     seed: int, options: dict[str, Any], sides: dict[str, Any], pairs: list[list[int]] | None, strategy: str
 ) -> None:

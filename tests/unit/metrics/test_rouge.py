@@ -213,3 +213,11 @@ def test_wrong_texts_are_refused(bad: Any) -> None:
         rouge("a", ["a", bad])
     with pytest.raises(InputError, match="put the string into a list"):
         rouge("a", "a reference")
+
+
+def test_wrong_types_of_options_are_refused() -> None:
+    for options in ({"stem": "no"}, {"last_unigram": 1}, {"metric": 1}):
+        with pytest.raises(OptionError):
+            rouge("a", ["a"], **options)  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match=r"give a whole number\.$"):
+        rouge("a", ["a"], max_words=1.5)  # type: ignore[arg-type]

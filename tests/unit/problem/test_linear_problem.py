@@ -561,3 +561,13 @@ def test_coefficients_that_files_cannot_keep_are_refused(tmp_path: Path, number:
     path.write_text(f"Maximize\n obj: x {worth}\nSubject To\n c1: x {body} <= 1\nBinary\n x\n y\nEnd\n")
     with pytest.raises(InputError, match=r"coefficient inf|lose digits|HiGHS cannot read"):
         optsum.Problem.from_mps(path)
+
+
+@pytest.mark.parametrize("bounds", ["y free", "0 <= y <= 9", "-inf <= y <= 2", "0 <= y <= 2", "-inf <= y <= 2.5"])
+def test_bounds_that_rows_imply_may_contradict_each_other(tmp_path: Path, bounds: str) -> None:
+    path = tmp_path / "program.lp"
+    path.write_text(
+        "Minimize\n obj: x0 + y\nSubject To\n r0: y >= 3\n r1: y - x0 <= 1\n"
+        f"Bounds\n {bounds}\nBinary\n x0\nGeneral\n y\nEnd\n"
+    )
+    assert optsum.search(optsum.Problem.from_mps(path)).status == "infeasible"

@@ -117,3 +117,36 @@ def test_sentences_exactly_as_alike_as_is_said_exclude_each_other(least: str) ->
         assert len(optsum.solve(topic, max_length=1000, exclusive=given).selection or ()) == number
     if "/" not in least:
         assert len(optsum.solve(topic, max_length=1000, exclusive=float(least)).selection or ()) == 1
+
+
+NAMED: dict[str, Any] = {"id": "n", "cover": [[["s1"], ["s2"]], [["s2"]], [["s3", "s1"]]]}
+PASSAGES: dict[str, Any] = {"id": "p", "supports": [[0], [1], [2]], "lengths": [3, 4, 2]}
+BUDGET: dict[str, Any] = {"formulation": "cover", "length_unit": "given", "max_length": 9}
+
+
+@pytest.mark.parametrize("strategy", ["auto", "exhaustive", "milp"])
+def test_limits_of_sentences_count_units_without_a_text(strategy: str) -> None:
+    for most, chosen in ((0, None), (2, None), (3, ("s1", "s2", "s3"))):
+        found = optsum.solve(NAMED, formulation="cover", max_sentences=most, strategy=strategy)
+        assert (found.status, found.selection) == ("infeasible" if chosen is None else "optimal", chosen)
+    for most in range(4):
+        found = optsum.solve(PASSAGES, max_sentences=most, strategy=strategy, **BUDGET)
+        assert (found.status, found.numerator, len(found.selection or ())) == ("optimal", most, most)
+    mixed = {**TOPIC, "cover": [[["s1"], [0, 1]], [["s2"]]]}
+    assert optsum.solve(mixed, formulation="cover", max_sentences=1, strategy=strategy).status == "infeasible"
+
+
+def test_passages_without_a_text_have_the_numbers_of_their_topic() -> None:
+    assert optsum.solve(PASSAGES, forbid="1", require=[2], **BUDGET).selection == (0, 2)
+    held = {**PASSAGES, "constraints": {"rows": [{"sentences": [0, 1], "high": 1}]}}
+    assert optsum.solve(held, **BUDGET).numerator == 2
+    with pytest.raises(optsum.InputError, match="name sentence 3; the topic has 3"):
+        optsum.solve(PASSAGES, require=[3], **BUDGET)
+    with pytest.raises(optsum.InputError, match="name sentence 0; the topic has 0"):
+        optsum.solve(NAMED, formulation="cover", require=[0])
+
+
+@pytest.mark.parametrize("options", [{"per_document": 1}, {"exclusive": 0.5}])
+def test_units_without_a_text_have_no_document_and_no_words(options: dict[str, Any]) -> None:
+    with pytest.raises(optsum.InputError, match="has a unit without a"):
+        optsum.solve(PASSAGES, **BUDGET, **options)

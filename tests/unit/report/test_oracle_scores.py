@@ -11,7 +11,8 @@ import pytest
 
 import optsum
 from optsum.cli import main
-from optsum.report.system_scores import OracleScores
+from optsum.options.options import ScoreOptions
+from optsum.report.system_scores import OracleScores, SystemScores, score_rows
 
 TIES: dict[str, Any] = {
     "id": "t",
@@ -139,3 +140,37 @@ def test_rows_have_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     (row,) = map(json.loads, (tmp_path / "p.jsonl").read_text().splitlines())
     assert row["rouge"]["rouge-1"]["recall"] == 0.75
     assert row["oracle"]["rouge-1"]["recall"] == pytest.approx((1 + 0.5 + 0.5) / 3)
+
+
+def test_the_unit_of_the_length_counts_for_oracles() -> None:
+    topic = {"id": "t", "documents": [["a b", "b c", "c d e"]], "references": [["a b c d e"]]}
+    system = {"topic_id": "t", "system": "s", "selection": [0, 2]}
+    given: dict[str, Any] = {"metric": "rouge-1", "oracles": True}
+    scores = optsum.score([topic], [system], max_length=2, length_unit="sentences", **given)
+    (oracle,) = optsum.enumerate_optima(topic, max_length=2, length_unit="sentences")
+    assert oracle == (0, 2)
+    assert scores.rows[0].oracle["rouge-1"]["f1"] == 1
+    assert "2 sentences at most" in str(scores)
+    assert "of any length" in str(optsum.score([topic], [system], preset="google", oracles=True))
+
+
+def test_options_that_change_nothing_are_reported(caplog: pytest.LogCaptureFixture) -> None:
+    topic = {"id": "t", "documents": [["a b"]], "references": [["a b"]]}
+    system = {"topic_id": "t", "system": "s", "selection": [0]}
+    optsum.score([topic], [system], best_by="f1", max_length=5, uncoverable="skip", metric="rouge-1")
+    said = [record.getMessage().split(" changes nothing without ")[0] for record in caplog.records]
+    assert said == ["--best-by", "--max-length", "--uncoverable"]
+    caplog.clear()
+    optsum.score([topic], [system], best_by="f1", references="best", max_length=5, oracles=True, metric="rouge-1")
+    assert not caplog.records
+
+
+def test_a_summary_that_cannot_be_used_keeps_its_names() -> None:
+    topic = {"id": "t", "documents": [["a b"]], "references": [["a b"]]}
+    scores = SystemScores(ScoreOptions())
+    rows = [
+        row
+        for rows in score_rows([topic], [{"topic_id": "t", "system": "s", "selection": [-1]}], scores)
+        for row in rows
+    ]
+    assert [(row["topic_id"], row["system"], row["error"] is None) for row in rows] == [("t", "s", False)]

@@ -531,10 +531,13 @@ def _reader(line: bytes, stream: BufferedReader, path: PathLike, what: str, colu
         return raw_lines
     if what == _SUMMARY and path != "-" and not _RECORDS.search(str(path)):
         return partial(_summaries, Path(path))
-    named = "id, documents and references" if what == "topic" else "topic_id, system and summary"
+    if what == "topic":
+        named, more = "id, documents and references", " (--map names other columns), a program in .mps or .lp"
+    else:
+        named, more = "topic_id, system and summary", ""
     raise InputError(
         f"{name} has a format that optsum cannot read: give JSON Lines or a JSON array, CSV, TSV or Parquet with the "
-        f"columns {named}, a table of alternatives, or a folder of CoNLL-U files"
+        f"columns {named}{more}, a table of alternatives, or a folder of CoNLL-U files"
     )
 
 
@@ -966,8 +969,9 @@ class BadSystem:
 
     source: str  # ``file:line``.
     error: str  # What is wrong, without the source.
-    topic_id: str | None = None
-    system: str | None = None
+    # Names for its row, if they are known.
+    topic_id: str | None = field(default=None, compare=False)
+    system: str | None = field(default=None, compare=False)
 
 
 def _bad_system(source: str, error: str, obj: object) -> BadSystem:

@@ -1058,8 +1058,30 @@ def resolve(
     """
     if config is None and not any(starmap(_may_change, (given or {}).items())):
         told = tuple((name, repr(value), value) for name, value in (given or {}).items())  # True, 1 and 1.0 are equal
-        return _resolved(told, strategy, among_others)
-    return _resolve(given, config, strategy, among_others, taken)
+        options = _resolved(told, strategy, among_others)
+    else:
+        options = _resolve(given, config, strategy, among_others, taken)
+    if given and not among_others and not _USED_BY.keys().isdisjoint(given):
+        _report_idle(given, options)
+    return options
+
+
+_USED_BY: Final = {
+    **dict.fromkeys(("chunk_profile", "chunk_rules", "uncoverable", "weights"), "formulation"),
+    "bound": "strategy", "similarity_unit": "metric", "stemmer": "stem",
+}  # fmt: skip
+"""Options that not every search uses, and the option that decides it."""
+
+
+def _report_idle(given: Mapping[str, Any], options: Options) -> None:
+    """Report given options that change nothing beside the others."""
+    used = {*options.formulated().flags, *STRATEGIES.load(options.strategy).flags}
+    used |= {"stemmer"} if options.stem else set()
+    used |= set() if all(part.of_texts for part in parse_metric(options.metric).components) else {"similarity_unit"}
+    for name, by in _USED_BY.items():
+        if name not in used and given.get(name) not in {None, Options.model_fields[name].default}:
+            why = "--no-stem" if by == "stem" else f"--{by} {getattr(options, by)}"
+            getLogger("optsum").warning("--%s changes nothing with %s", name.replace("_", "-"), why)
 
 
 def _may_change(name: str, value: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -709,16 +710,24 @@ def problem_of_file(path: str | PathLike[str], units: Iterable[str] | None, name
     return LinearProblem(program=program, begins=begins, name=name or Path(path).name.split(".")[0], labels=labels)
 
 
+_LONG_NUMBER: Final = re.compile(rb"(?<![\w.])[0.]*[1-9](?:\.?\d){17,}(?![\w])")
+
+
 def _read(path: Path, units: list[str] | None) -> tuple[LinearModel, tuple[int, ...]]:
     import highspy
 
     if not path.is_file():
         raise InputError(f"There is no file '{path}' to read a program from.")
+    with path.open("rb") as file:
+        long = next(filter(None, map(_LONG_NUMBER.search, file)), None)
+    if long is not None:
+        said = f"numbers with more than 17 digits, such as {long[0].decode()}, are rounded to 64-bit floating point"
+        notes_of(str(path))("digits", said)
     highs = new_highs()
     if highs.readModel(str(path)) != highspy.HighsStatus.kOk:
         raise InputError(
             f"HiGHS cannot read '{path}': give a file in MPS format (.mps), or in LP format (.lp) with End as its last "
-            "line, without coefficients of 1e15 or more."
+            "line, without a byte order mark, and without coefficients of 1e15 or more."
         )
     given = highs.getModel()
     held = given.lp_

@@ -335,3 +335,24 @@ def test_values_that_are_no_numbers_are_refused(resolver: Any, model: Any, least
     for name, value in tried:
         with pytest.raises(OptionError, match=f"The option {name} cannot be .*: .*"):
             resolver({"max_length": 9, name: value})
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"weights": "length"}, ["--weights changes nothing with --formulation extractive"]),
+        ({"strategy": "vns", "bound": "knapsack"}, ["--bound changes nothing with --strategy vns"]),
+        ({"similarity_unit": 5}, ["--similarity-unit changes nothing with --metric rouge-1"]),
+        ({"stem": False, "stemmer": "rouge-score"}, ["--stemmer changes nothing with --no-stem"]),
+        ({"stemmer": "rouge-score"}, []),
+        ({"bound": "knapsack", "weights": "one"}, []),
+        ({"formulation": "cover", "weights": "length", "max_length": None}, []),
+    ],
+)
+def test_options_that_change_nothing_are_reported(
+    caplog: pytest.LogCaptureFixture, options: dict[str, Any], said: list[str]
+) -> None:
+    for _ in range(2):  # each call says it
+        caplog.clear()
+        resolve({"max_length": 9, **options})
+        assert [record.getMessage() for record in caplog.records] == said

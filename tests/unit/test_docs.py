@@ -8,8 +8,6 @@ import json
 import pkgutil
 import re
 import shlex
-import subprocess
-import sysconfig
 import tomllib
 from collections.abc import Iterator
 from contextlib import redirect_stdout
@@ -18,6 +16,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from processes import answers_of
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -70,21 +69,20 @@ def run_page(page: str, name: str) -> int:
 
 def run_console(block: str, name: str, folder: Path = ROOT) -> None:
     """Run the commands of a console block (``$ optsum ...``), and compare their output with the block."""
-    for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-        command, _, shown = part.partition("\n")
-        printed = run_program(command, name, folder)
-        assert _timeless(printed) == _timeless(shown), f"{name}: {command} prints something else"
+    parts = [part.partition("\n") for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]]
+    printed = run_programs([command for command, _, _ in parts], name, folder)
+    for (command, _, shown), said in zip(parts, printed, strict=True):
+        assert _timeless(said) == _timeless(shown), f"{name}: {command} prints something else"
 
 
-def run_program(command: str, name: str, folder: Path) -> str:
-    """Run a command of a page in a folder, check that it succeeds, and return its output."""
-    program, *arguments = shlex.split(command)
-    done = subprocess.run(
-        [str(Path(sysconfig.get_path("scripts")) / program), *arguments],
-        capture_output=True, text=True, check=False, cwd=folder, stdin=subprocess.DEVNULL,
-    )  # fmt: skip
-    assert done.returncode == 0, f"{name}: {command}: {done.stderr}"
-    return done.stdout
+def run_programs(commands: list[str], name: str, folder: Path) -> list[str]:
+    """Run commands of a page in a folder, check that each succeeds, and return their outputs."""
+    given = [shlex.split(command) for command in commands]
+    assert [program for program, *_ in given] == ["optsum"] * len(given), name
+    answers = answers_of([arguments for _, *arguments in given], cwd=folder)
+    for command, done in zip(commands, answers, strict=True):
+        assert done.returncode == 0, f"{name}: {command}: {done.stderr}"
+    return [done.stdout for done in answers]
 
 
 def _timeless(output: str) -> list[str]:
@@ -151,8 +149,7 @@ def test_the_commands_of_the_readme_run_on_a_file_of_ones_own(tmp_path: Path) ->
         if line.startswith("optsum ")
     ]
     assert [command.split()[1] for command in commands] == ["labels", "solve", "compare", "compare"]
-    for command in commands:
-        run_program(command, "README.md", tmp_path)
+    run_programs(commands, "README.md", tmp_path)
     labels = [json.loads(line) for line in (tmp_path / "labels.jsonl").read_text("utf-8").splitlines()]
     assert [(row["id"], row["status"]) for row in labels] == [(row["id"], "optimal") for row in rows]
     assert all(sum(row["labels"]) == 3 for row in labels)

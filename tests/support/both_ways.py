@@ -2,7 +2,7 @@
 
 ``both_ways.py SECONDS '[["vns", {"max_length": 9}], ...]'`` prints a JSON list with an entry for each pair of strategy
 and options: the result without times, or None where the strategy does not serve the options. Kernels are interpreted
-for SECONDS in all, and no kernel is loaded from disk before that time is over.
+for SECONDS in all, and no kernel is loaded from disk; with 0 seconds all are loaded or compiled at once.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ if __name__ == "__main__":
     compiled.patience.left_s = float(sys.argv[1]) or -inf
     compiled._SHORT_S = 0.0  # type: ignore[misc]
     compiled._LONGEST_CALL_S = inf  # type: ignore[misc]
-    compiled.Kernel.may_be_kept = False
+    compiled.Kernel.may_be_kept = compiled.patience.left_s == -inf
     answers = [said(strategy, options) for strategy, options in json.loads(sys.argv[2])]
     kernels = sorted(kernel.py_func.__name__ for kernel in compiled.patience.thread.interpreted)
     ready = sorted(kernel.py_func.__name__ for kernel in compiled.patience.thread.interpreted if kernel.compiled)

@@ -130,22 +130,28 @@ def run_kernels(folders: list[Path]) -> list[subprocess.CompletedProcess[str]]:
 
 
 def damaged_caches(
-    names: list[str] | None = None, kinds: tuple[str, ...] = ("nbi", "nbc")
+    names: list[str] | None = None, kinds: tuple[str, ...] = ("nbi", "nbc"), whole: Path | None = None
 ) -> Iterator[tuple[str, str]]:
     """Yield a description of each damage of a cache, and the failure; an empty text if the cache has recovered."""
     with TemporaryDirectory() as place:
-        whole = Path(place) / "whole"
-        first = run_kernel(whole)
-        assert first.returncode == 0, first.stderr
+        if whole is None:
+            whole = Path(place) / "whole"
+            first = run_kernel(whole)
+            assert first.returncode == 0, first.stderr
         tried = [(kind, name) for kind in kinds for name in (FILES if names is None else names)]
         folders = [Path(place) / str(number) for number in range(len(tried))]
         for (kind, name), folder in zip(tried, folders, strict=True):
-            copytree(whole, folder, copy_function=_copied)
+            copied_cache(whole, folder)
             (file,) = folder.rglob(f"core.gcd*.{kind}")
             FILES[name](file)
         again, after = run_kernels(folders), run_kernels(folders)
         for (kind, name), one, other in zip(tried, again, after, strict=True):
             yield f"{kind} {name}", _wrong(one, 1) or _wrong(other, int(name == "folder"))
+
+
+def copied_cache(whole: Path, folder: Path) -> Path:
+    """Copy a cache to a folder, which is returned."""
+    return Path(copytree(whole, folder, copy_function=_copied))
 
 
 def _copied(source: str, target: str) -> str:

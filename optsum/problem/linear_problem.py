@@ -479,6 +479,8 @@ def _exact(value: Any, what: str) -> Fraction:
 
 
 def _side(value: Any, what: str) -> Fraction | None:
+    if isinstance(value, float) and 2**53 < abs(value) < inf:  # a limit that large need not be exact
+        return Fraction(value)
     return None if value is None or abs(value) == inf else _exact(value, what)
 
 

@@ -637,21 +637,27 @@ def _made_ready(setup: Setup, small: Options) -> float:
         if parent_process() is None:  # other processes load what this one compiles
             compile_at_once()
     unlimited = small.model_copy(update={"time_limit": None}) if setup.limits.time_s is None else None
+
+    def tried(search: Callable[[Setup], Result]) -> None:
+        try:
+            result = search(setup)
+        except UnsupportedError:
+            if unlimited is None:
+                raise
+            result = search(setup_of(unlimited))  # the solver takes no time limit
+        _check_solver(result)
+
     try:
         setup = setup_of(small)
         if setup.formulation.has_metric:
             compile_parts(collected(prepare_text))
         if not setup.ours or not setup.formulation.reads_topics:
-            _try_parts(setup)
+            tiny = _try_parts(setup)
+            if tiny is not None and setup.strategy.backend_name is not None:
+                tried(lambda one: searched(tiny, one.strategy, one.limits, 0))
         else:
             compile_parts(collected(partial(_prepare, setup)))
-            try:
-                result = answer(SAMPLE, setup)
-            except UnsupportedError:
-                if unlimited is None:
-                    raise
-                result = answer(SAMPLE, setup_of(unlimited))  # the solver takes no time limit
-            _check_solver(result)
+            tried(partial(answer, SAMPLE))
     except InputError:  # this formulation wants topics of another kind
         setup.strategy.prepare()
     except OptsumError:
@@ -662,17 +668,20 @@ def _made_ready(setup: Setup, small: Options) -> float:
     return perf_counter() - began
 
 
-def _try_parts(setup: Setup) -> None:
-    """Refuse unsupported combinations, and warm up one of optsum's own strategies on the smallest instance."""
+def _try_parts(setup: Setup) -> CoverageProblem | None:
+    """Refuse unsupported combinations, and warm up one of optsum's own strategies on the smallest instance.
+
+    The result is this instance; None if the strategy is a third party's, or for other kinds of problems.
+    """
     if setup.formulation.has_metric:
         setup.formulation.serves.check(setup.formulation.name, setup.spec)
     if is_ours(setup.strategy):
         tiny = _tiny(Sense.MAXIMIZE)
-        with suppress(UnsupportedError):  # it may be for other kinds of problems
+        with suppress(UnsupportedError):
             setup.strategy.accept(tiny)
             get_ready(tiny, setup.strategy, setup.options.bound)
-            if setup.strategy.backend_name is not None:
-                _check_solver(searched(tiny, setup.strategy, setup.limits, 0))
+            return tiny
+    return None
 
 
 def _check_solver(result: Result) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 import optsum
 from optsum.cli import main
+from optsum.solvers.milp import backend_of
 
 
 class Weighed(optsum.Problem):
@@ -407,3 +408,17 @@ def test_wrong_arguments_are_answered_with_how_to_make_a_problem(tmp_path: Path)
     place.write_text(text, encoding="utf-8")
     with pytest.raises(optsum.InputError, match=r"made\.py:made does not make problems: .*CoverageProblem\.of\("):
         list(optsum.solve_all(f"{place}:made"))
+
+
+@pytest.mark.parametrize("backend", ["glpk", "cp-sat"])
+def test_a_limit_that_a_solver_lacks_is_refused_before_any_problem(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], backend: str
+) -> None:
+    if not backend_of(backend).available():
+        pytest.skip(f"{backend} is not installed")
+    path, out = tmp_path / "k.lp", tmp_path / "rows.jsonl"
+    path.write_text("Maximize\n obj: 2 a + 3 b\nSubject To\n c: a + b <= 1\nBinary\n a b\nEnd\n")
+    assert main(["solve", str(path), "--backend", backend, "--node-limit", "5", "-o", str(out)]) == 2
+    assert not out.exists()
+    assert f"The backend {backend} takes no node limit" in capsys.readouterr().err
+    assert main(["solve", str(path), "--backend", backend, "-o", str(out)]) == 0

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from optsum.solvers.milp import backend_of
 
 import optsum
 from optsum.cli import main
-from optsum.solvers.milp import backend_of
 
 
 class Weighed(optsum.Problem):

@@ -1049,19 +1049,21 @@ def resolve(
     strategy: str | None = None,
     among_others: bool = False,
     taken: Collection[str] = (),
+    reports: bool = True,
 ) -> Options:
     """Return the checked options of a search: defaults, overridden by the preset, by the file, and by given options.
 
     `given`: options by name; a value None means "not given". `config`: path of a TOML file. `strategy`: the strategy if
     none is given; if None, the one that a given option implies, otherwise "auto". `among_others`: whether the options
     are shared with other searches, so that some may not apply to this one. `taken`: options of the file to ignore.
+    `reports`: whether given options that change nothing are reported.
     """
     if config is None and not any(starmap(_may_change, (given or {}).items())):
         told = tuple((name, repr(value), value) for name, value in (given or {}).items())  # True, 1 and 1.0 are equal
         options = _resolved(told, strategy, among_others)
     else:
         options = _resolve(given, config, strategy, among_others, taken)
-    if given and not among_others and not _USED_BY.keys().isdisjoint(given):
+    if given and reports and not among_others and not _USED_BY.keys().isdisjoint(given):
         _report_idle(given, options)
     return options
 
@@ -1079,7 +1081,8 @@ def _report_idle(given: Mapping[str, Any], options: Options) -> None:
     used |= {"stemmer"} if options.stem else set()
     used |= set() if all(part.of_texts for part in parse_metric(options.metric).components) else {"similarity_unit"}
     for name, by in _USED_BY.items():
-        if name not in used and given.get(name) not in {None, Options.model_fields[name].default}:
+        asked = given.get(name) is not None and getattr(options, name) != Options.model_fields[name].default
+        if asked and name not in used:
             why = "--no-stem" if by == "stem" else f"--{by} {getattr(options, by)}"
             getLogger("optsum").warning("--%s changes nothing with %s", name.replace("_", "-"), why)
 

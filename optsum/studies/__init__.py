@@ -165,7 +165,7 @@ class Study(Tabular):
     def _options(self, names: str, **how: Any) -> Options:
         """Return the options of a search: the study's limits, its options `names`, and `how`, which overrides them."""
         shared = ("time_limit", "workers", *names.split())
-        return resolve({**{name: getattr(self, name) for name in shared}, **how})
+        return resolve({**{name: getattr(self, name) for name in shared}, **how}, reports=False)
 
     def searches(self) -> Sequence[Options]:
         """Return the options of all searches; those of the first say how topics are processed."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
@@ -25,15 +24,6 @@ METRICS = (
     *("rouge-l", "rougeL", "rouge-l+rougeL", "rouge-1+rouge-l", "rouge-1+rouge-2+rouge-l", "rouge-1+rouge-2+rougeL"),
     "rouge-su4+rouge-l",
 )
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _half_of_the_work_is_left_out() -> Iterator[None]:
-    """Skip warming up: each case has options of its own, so that it would double the work."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("optsum.running.one_problem._made_ready", lambda *_: 0.0)
-        yield
-    setup_of.cache_clear()  # other tests must not take these options as warmed up
 
 
 def topic_of(seed: int, sentences: int = 6) -> dict[str, Any]:
@@ -98,7 +88,7 @@ def test_optimum_is_the_best_official_score(seed: int, options: dict[str, Any], 
     assert result.key == max(worth.values()) == worth[result.selection]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.integers(0, 10**9), OPTIONS.filter(lambda each: each["references"] != "best"), st.booleans())
 def test_all_optima_and_what_is_near_them(seed: int, options: dict[str, Any], every_set: bool) -> None:
     topic = topic_of(seed, 5)

@@ -160,20 +160,20 @@ SPLIT: Final = Effort(start=2, first=3, longest=0)
 DEEPEST: Final = Effort(start=2, first=3, longest=0, slice=4, deepest=1)
 
 WAYS: Final[dict[str, tuple[Way, int, tuple[str, ...]]]] = {
-    "exhaustive": (served("exhaustive", listed=True), 40, (*KINDS, "harmonic", "millions")),
-    "exhaustive in steps": (in_steps, 20, ("recall", "window", "compressive", "cover", "f1", "product", "harmonic")),
-    "exhaustive one by one": (one_by_one, 20, ("recall", "window", "compressive", "cover", "sum")),
-    "branch-and-bound": (served("branch-and-bound", listed=True), 40, (*KINDS, "harmonic", "millions")),
-    "branch-and-bound by rows": (by_rows, 30, tuple(name for name in FAMILIES if name.startswith("minimum: "))),
+    "exhaustive": (served("exhaustive", listed=True), 60, (*KINDS, "harmonic", "millions")),
+    "exhaustive in steps": (in_steps, 40, ("recall", "window", "compressive", "cover", "f1", "product", "harmonic")),
+    "exhaustive one by one": (one_by_one, 40, ("recall", "window", "compressive", "cover", "sum")),
+    "branch-and-bound": (served("branch-and-bound", listed=True), 60, (*KINDS, "harmonic", "millions")),
+    "branch-and-bound by rows": (by_rows, 40, tuple(name for name in FAMILIES if name.startswith("minimum: "))),
     "milp": (served("milp"), 30, tuple(kind for kind in KINDS if kind not in {"joined", "product", "huge"})),
     "milp of topics": (served("milp"), 10, (*TOPICS, "primes")),
     "pyomo:highs": (
         served("milp", backend="pyomo:highs"), 20, ("recall", "window", "compressive", "cover", "f1", "set"),
     ),
-    "recall": (searched(solve_recall, is_recall), 100, ("recall", "window", "millions")),
-    "recall, split": (searched(solve_recall, is_recall, effort=SPLIT), 100, ("recall", "window", "millions")),
+    "recall": (searched(solve_recall, is_recall), 200, ("recall", "window", "millions")),
+    "recall, split": (searched(solve_recall, is_recall, effort=SPLIT), 200, ("recall", "window", "millions")),
     "recall, split once": (searched(solve_recall, is_recall, effort=DEEPEST), 60, ("recall", "window")),
-    "knapsack": (searched(solve_knapsack, is_recall), 100, ("recall",)),
+    "knapsack": (searched(solve_knapsack, is_recall), 200, ("recall",)),
     "one ratio": (searched(solve_ratio, lambda each: not each.constant_denominator), 60, ("precision", "f1", "set")),
     "few units": (few_units, 60, ("recall", "window", "precision", "f1", "set", "sum")),
     "sums": (searched(solve_sum, is_many), 40, ("sum", "product", "harmonic")),

@@ -1078,6 +1078,7 @@ _USED_BY: Final = {
 def _report_idle(given: Mapping[str, Any], options: Options) -> None:
     """Report given options that change nothing beside the others."""
     used = {*options.formulated().flags, *STRATEGIES.load(options.strategy).flags}
+    used |= {"bound"} if options.bound in CERTIFIED else set()  # these bounds are for the results of every strategy
     used |= {"stemmer"} if options.stem else set()
     used |= set() if all(part.of_texts for part in parse_metric(options.metric).components) else {"similarity_unit"}
     for name, by in _USED_BY.items():

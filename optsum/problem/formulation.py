@@ -713,7 +713,8 @@ class Formulation(ABC):
                 f"form, which {what} is not: {do}."
             )
         heads = task.heads()
-        if not heads and problem.size:
+        named = replace(sides, max_characters=None).say_something(topic)  # constraints of sentences
+        if named and not heads and problem.size:
             raise UnsupportedError(
                 f"The formulation {self.name} does not say which units represent sentences, as side constraints need: "
                 "define Task.heads."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -471,7 +472,7 @@ def _exact(value: Any, what: str) -> Fraction:
         return Fraction(value)
     if abs(value) > 2**53:
         raise InputError(
-            f"{what} has the number {value!r}, and numbers beyond 2^53 lose digits in files and in Python's float: "
+            f"{what} has the number {value!r}, and numbers beyond 2^53 may lose digits in files and in Python's float: "
             "divide all by a common factor, or give whole numbers of Python."
         )
     plain = Fraction(value).limit_denominator(_PLAIN)
@@ -712,7 +713,17 @@ def problem_of_file(path: str | PathLike[str], units: Iterable[str] | None, name
     return LinearProblem(program=program, begins=begins, name=name or Path(path).name.split(".")[0], labels=labels)
 
 
-_LONG_NUMBER: Final = re.compile(rb"(?<![\w.])[0.]*[1-9](?:\.?\d){17,}(?![\w])")
+_LONG_NUMBER: Final = re.compile(rb"(?<![^\s+\-<>=])[\d.]{18,}(?:[eE][+-]?\d{1,3})?(?![^\s+\-<>=])")
+
+
+def _rounded_number(line: bytes) -> str | None:
+    """Return a number of a line of a program that floating point rounds; None if there is none."""
+    code = b"" if line.startswith(b"*") else line.partition(b"\\")[0]  # without comments of MPS and LP
+    for found in map(bytes.decode, _LONG_NUMBER.findall(code)):
+        with suppress(ValueError):
+            if Fraction(found) != Fraction(repr(float(found))):
+                return found
+    return None
 
 
 def _read(path: Path, units: list[str] | None) -> tuple[LinearModel, tuple[int, ...]]:
@@ -721,9 +732,9 @@ def _read(path: Path, units: list[str] | None) -> tuple[LinearModel, tuple[int, 
     if not path.is_file():
         raise InputError(f"There is no file '{path}' to read a program from.")
     with path.open("rb") as file:
-        long = next(filter(None, map(_LONG_NUMBER.search, file)), None)
+        long = next(filter(None, map(_rounded_number, file)), None)
     if long is not None:
-        said = f"numbers with more than 17 digits, such as {long[0].decode()}, are rounded to 64-bit floating point"
+        said = f"numbers with more than 17 digits, such as {long}, are rounded to 64-bit floating point"
         notes_of(str(path))("digits", said)
     highs = new_highs()
     if highs.readModel(str(path)) != highspy.HighsStatus.kOk:

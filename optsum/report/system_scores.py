@@ -57,7 +57,9 @@ class OracleScores:
         self.without: list[str] = []
         self.unfound = self.longer = 0
         for metric in (part.name for part in parse_metric(options.metric).components):
-            way = resolve({"preset": options.preset, **given, "metric": metric, "strategy": DEFAULT_EXACT})
+            way = resolve(
+                {"preset": options.preset, **given, "metric": metric, "strategy": DEFAULT_EXACT}, reports=False
+            )
             if refused(way):
                 self.without.append(metric)
             else:

@@ -345,6 +345,7 @@ def test_values_that_are_no_numbers_are_refused(resolver: Any, model: Any, least
         ({"similarity_unit": 5}, ["--similarity-unit changes nothing with --metric rouge-1"]),
         ({"stem": False, "stemmer": "rouge-score"}, ["--stemmer changes nothing with --no-stem"]),
         ({"stemmer": "rouge-score"}, []),
+        ({"strategy": "greedy", "bound": "none"}, []),
         ({"bound": "knapsack", "weights": "one"}, []),
         ({"formulation": "cover", "weights": "length", "max_length": None}, []),
     ],

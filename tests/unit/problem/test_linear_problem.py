@@ -573,12 +573,21 @@ def test_bounds_that_rows_imply_may_contradict_each_other(tmp_path: Path, bounds
     assert optsum.search(optsum.Problem.from_mps(path)).status == "infeasible"
 
 
-@pytest.mark.parametrize(("number", "is_long"), [("0.1234567890123456789", True), ("0.30000000000000004", False)])
+@pytest.mark.parametrize(
+    ("number", "is_long"),
+    [
+        ("0.1234567890123456789", True),
+        ("1.2345678901234567890123e+00", True),
+        ("0.30000000000000004", False),
+        ("0.50000000000000000000", False),
+        ("\\ 12345678901234567891\n 2", False),
+    ],
+)
 def test_numbers_with_more_digits_than_floats_keep_are_reported(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, number: str, is_long: bool
 ) -> None:
-    path = tmp_path / f"digits-{is_long}.lp"
-    name = "x1234567890123456789"
+    path = tmp_path / f"digits-{abs(hash(number))}.lp"
+    name = "x(1234567890123456789)"
     path.write_text(f"Maximize\n obj: {number} {name} + y\nSubject To\n c: y <= 1\nBinary\n {name} y\nEnd\n")
     optsum.Problem.from_mps(path)
     assert [number in record.getMessage() for record in caplog.records] == [True] * is_long

@@ -466,7 +466,7 @@ _WORK: Final = {INTEGER: 80_000, RATIO: 300_000, SUM: 12_000_000}
 """Number of steps, of some nanoseconds each, after which other searches are better."""
 
 _LONGER: Final = 4
-"""Factor of this number, except for sums, once all selections with the first unit are searched: then often few are left."""
+"""Factor of it, except for sums, once all selections with the first unit are searched: then often few are left."""
 
 _LINEAR_WORK: Final = 650_000  # Number of such steps for sums of recalls.
 _FEW_UNITS: Final = (80, 80, 80, 80, 80, 25, 8, 3)

@@ -976,8 +976,8 @@ class BadSystem:
 
 def _bad_system(source: str, error: str, obj: object) -> BadSystem:
     named = obj if isinstance(obj, Mapping) else {}
-    names = (value if isinstance(value := named.get(key), str) else None for key in ("topic_id", "system"))
-    return BadSystem(source, error, *names)
+    values = [named.get(key) for key in ("topic_id", "system")]
+    return BadSystem(source, error, *(str(value) if type(value) in {str, int} else None for value in values))
 
 
 def system_of(obj: object, reading: Reading = AS_IS, source: str = "") -> System:

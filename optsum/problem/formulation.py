@@ -234,7 +234,7 @@ def _row(row: Any) -> _Limit:
 
 def _over_units(each: _Limit, topic: Topic, heads: Mapping[int, int]) -> Row:
     coefficients = (1,) * len(each.sentences) if each.coefficients is None else each.coefficients
-    most = max(len(topic.sentences), len(topic.lengths or ()), 1 + max(heads, default=-1))
+    most = max(len(topic.sentences), len(topic.lengths or ()))
     where = f"The constraints of topic {topic.id!r}"
     limits = [limit for limit in (each.low, each.high) if limit is not None]
     try:
@@ -245,7 +245,11 @@ def _over_units(each: _Limit, topic: Topic, heads: Mapping[int, int]) -> Row:
         raise InputError(f"{where} have a negative sentence number, or not one coefficient for each sentence.")
     if len(set(each.sentences)) != len(each.sentences):
         raise InputError(f"{where} name a sentence twice: {_listed(each.sentences)}.")
-    if max(each.sentences, default=-1) >= most:
+    if not most and any(number >= 0 for number in heads):  # passages that only the alternatives of a cover number
+        if (unknown := next((number for number in each.sentences if number not in heads), None)) is not None:
+            known = _listed(sorted(number for number in heads if number >= 0))
+            raise InputError(f"{where} name passage {unknown}; the passages of its alternatives are {known}.")
+    elif max(each.sentences, default=-1) >= most:
         raise InputError(f"{where} name sentence {max(each.sentences)}; the topic has {most}, numbered from 0.")
     if max(map(abs, numbers), default=0) > _MOST:
         raise InputError(f"{where} have numbers beyond {_MOST}: divide all numbers of such a row by a common factor.")

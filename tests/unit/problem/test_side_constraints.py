@@ -10,7 +10,8 @@ import pytest
 
 import optsum
 from optsum.coverage.instance import Row
-from optsum.problem.formulation import cliques_of, similar_pairs
+from optsum.problem.formulation import Task, cliques_of, similar_pairs
+from optsum.problem.objective import Extract
 from optsum.system.clock import NEVER
 
 TOPIC = {"id": "t", "documents": [["a b", "b c"], ["c d", "d e", "a b"]], "references": [["a b c d e"]]}
@@ -150,3 +151,18 @@ def test_passages_without_a_text_have_the_numbers_of_their_topic() -> None:
 def test_units_without_a_text_have_no_document_and_no_words(options: dict[str, Any]) -> None:
     with pytest.raises(optsum.InputError, match="has a unit without a"):
         optsum.solve(PASSAGES, **BUDGET, **options)
+
+
+def test_passages_that_only_alternatives_number_are_known_by_them() -> None:
+    topic = {"id": "q", "cover": [[[0], [5]], [[7]]]}
+    assert optsum.solve(topic, formulation="cover", require=[5]).selection == (5, 7)
+    with pytest.raises(optsum.InputError, match="name passage 3; the passages of its alternatives are 0, 5, 7"):
+        optsum.solve(topic, formulation="cover", require=[3])
+
+
+def test_tasks_that_name_no_sentences_refuse_constraints_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Extract, "heads", Task.heads)
+    for options in ({"max_sentences": 1}, {"require": [0]}, {"per_document": 1}):
+        with pytest.raises(optsum.UnsupportedError, match=r"define Task\.heads"):
+            optsum.solve(TOPIC, max_length=6, **options)
+    assert optsum.solve(TOPIC, max_length=6, max_characters=6).status == "optimal"

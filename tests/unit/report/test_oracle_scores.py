@@ -168,9 +168,7 @@ def test_options_that_change_nothing_are_reported(caplog: pytest.LogCaptureFixtu
 def test_a_summary_that_cannot_be_used_keeps_its_names() -> None:
     topic = {"id": "t", "documents": [["a b"]], "references": [["a b"]]}
     scores = SystemScores(ScoreOptions())
-    rows = [
-        row
-        for rows in score_rows([topic], [{"topic_id": "t", "system": "s", "selection": [-1]}], scores)
-        for row in rows
-    ]
-    assert [(row["topic_id"], row["system"], row["error"] is None) for row in rows] == [("t", "s", False)]
+    systems = [{"topic_id": name, "system": "s", "selection": [-1]} for name in ("t", 5)]
+    rows = [row for rows in score_rows([topic], systems, scores) for row in rows]
+    assert [(row["topic_id"], row["system"]) for row in rows] == [("t", "s"), ("5", "s")]
+    assert all("selection[0] is -1" in row["error"] for row in rows)

@@ -340,7 +340,9 @@ def topics_of_record(value: object, number: int | None, reading: Reading, source
         name = "the row's number" if columns.paths["id"][0] not in value else columns.paths["id"][0]
         left = columns_beside(value, columns)
         beside = f", and {' and '.join(left)} {'is' if len(left) == 1 else 'are'} not used" if left else ""
-        reading.notes("columns", f"{', '.join(parts)}, id is {name}{beside}; choose others with --map", news=not left)
+        reading.notes(
+            f"columns {parts}", f"{', '.join(parts)}, id is {name}{beside}; choose others with --map", news=not left
+        )
     if columns is not None:
         if not (records := list(columns.topics(value, number or 0))):
             reading.notes("none", f"the list of topics in {source or 'a record'} is empty")

@@ -123,7 +123,7 @@ class SolveKeywords(TextKeywords, total=False):
     node_limit: int | None
     """Nodes of the search tree per problem."""
     evaluation_limit: int | None
-    """Selections evaluated per problem."""
+    """Selections evaluated per problem; a step that has begun is completed."""
     gap: float | None
     """Relative gap that is good enough."""
     target: float | None

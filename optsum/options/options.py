@@ -825,7 +825,9 @@ class Options(Model):
         None, ge=0, description="seconds of search per problem; a list in a comparison"
     )
     node_limit: int | None = Field(None, ge=0, description="nodes of the search tree per problem")
-    evaluation_limit: int | None = Field(None, ge=0, description="selections evaluated per problem")
+    evaluation_limit: int | None = Field(
+        None, ge=0, description="selections evaluated per problem; a step that has begun is completed"
+    )
     gap: float | None = Field(None, ge=0, description="relative gap that is good enough")
     target: float | None = Field(None, description="objective that is good enough")
     seed: int = Field(0, ge=0, description="seed of random choices; the same seed gives the same result")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -34,6 +34,7 @@ from optsum.program.model import (
     was_stopped,
 )
 from optsum.system.clock import NEVER, Deadline, Stopped, Termination, of_search
+from optsum.system.files import READ_ERRORS, describe_os_error, open_bytes
 from optsum.whole import LARGEST
 
 _OPEN: Final = LARGEST  # Limit of a row on an open side, if sums fit into 64 bits.
@@ -731,8 +732,11 @@ def _read(path: Path, units: list[str] | None) -> tuple[LinearModel, tuple[int, 
 
     if not path.is_file():
         raise InputError(f"There is no file '{path}' to read a program from.")
-    with path.open("rb") as file:
-        long = next(filter(None, map(_rounded_number, file)), None)
+    try:
+        with ExitStack() as stack:
+            long = next(filter(None, map(_rounded_number, open_bytes(path, stack))), None)
+    except READ_ERRORS as error:
+        raise InputError(f"'{path}' cannot be read: {describe_os_error(error)}.") from error
     if long is not None:
         said = f"numbers with more than 17 digits, such as {long}, are rounded to 64-bit floating point"
         notes_of(str(path))("digits", said)

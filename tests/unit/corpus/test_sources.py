@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,17 @@ def test_a_well_known_set_in_every_format(write: Any, tmp_path: Path) -> None:
         ("b", ("Three.",)),
     ]
     assert len(told) == 1
+
+
+def test_columns_of_each_kind_of_record_are_reported(tmp_path: Path) -> None:
+    kinds = [{"article": "One came.", "highlights": "One."}, {"text": "Two left.", "summary": "Two."}]
+    (tmp_path / "a.jsonl").write_text("\n".join(json.dumps(kind) for kind in 2 * kinds))
+    told: list[str] = []
+    assert len(good(tmp_path / "a.jsonl", told=told.append)) == 4
+    assert [re.sub(r"^\S+: |, id.*", "", sentence) for sentence in told] == [
+        "documents are article, references are highlights",
+        "documents are text, references are summary",
+    ]
 
 
 def test_unknown_columns_of_a_table_can_be_mapped(tmp_path: Path) -> None:

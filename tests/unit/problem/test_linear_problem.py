@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import pickle
 import signal
@@ -589,6 +590,21 @@ def test_numbers_with_more_digits_than_floats_keep_are_reported(
 ) -> None:
     path = tmp_path / f"digits-{abs(hash(number))}.lp"
     name = "x(1234567890123456789)"
-    path.write_text(f"Maximize\n obj: {number} {name} + y\nSubject To\n c: y <= 1\nBinary\n {name} y\nEnd\n")
-    optsum.Problem.from_mps(path)
-    assert [number in record.getMessage() for record in caplog.records] == [True] * is_long
+    program = f"Maximize\n obj: {number} {name} + y\nSubject To\n c: y <= 1\nBinary\n {name} y\nEnd\n"
+    path.write_text(program)
+    packed = path.with_suffix(".lp.gz")
+    packed.write_bytes(gzip.compress(program.encode()))
+    for each in (path, packed):
+        caplog.clear()
+        optsum.Problem.from_mps(each)
+        assert [number in record.getMessage() for record in caplog.records] == [True] * is_long
+
+
+def test_programs_that_cannot_be_unpacked_are_refused(tmp_path: Path) -> None:
+    damaged = tmp_path / "a.lp.gz"
+    damaged.write_bytes(gzip.compress(b"Maximize" * 100)[:30])
+    pointer = tmp_path / "b.lp"
+    pointer.write_text("version https://git-lfs.github.com/spec/v1\n")
+    for path, said in ((damaged, "end-of-stream marker"), (pointer, "fetch the file by git lfs pull")):
+        with pytest.raises(InputError, match=f"{path.name}' cannot be read: .*{said}"):
+            optsum.Problem.from_mps(path)

@@ -10,13 +10,14 @@ from optsum.system.compiled import njit
 
 _END = 0  # The byte that ends a sentence.
 _BLANK = 32
-# Kinds of bytes: one that separates words; white space, which separates pieces; one that is part of words; a possible
-# first byte of white space that is not ASCII.
+# Kinds of bytes: one that separates words; white space, which separates pieces; one that is part of words; one that is
+# not ASCII, so that it may begin white space.
 _PARTS, _WHITE, _LETTER, _FOREIGN = 256, 512, 1024, 2048
 _NOT_ASCII = 128  # The lowest byte that is not ASCII.
 _ROOM = 2048  # Initial places of the table; a large table is slow to search.
 _BYTES = 8  # Bytes of a text for each initial place of the table: words are about as long, and most recur.
 _TEXT = 1 << 32  # More than the number of different words in any text.
+_NONE, _STEP, _TAIL = np.uint64(0), np.uint64(1), np.uint64(16)  # The last: letters of a word that its key holds.
 
 
 @njit(cache=True)
@@ -41,90 +42,101 @@ def _kinds(becomes: Any) -> Any:
         white, new = byte in (_END, _BLANK) or 9 <= byte <= 13 or 28 <= byte <= 31, np.int64(becomes[byte])
         parts = byte == _END or new == _BLANK
         kind[byte] = (_WHITE if white else 0) + (_PARTS if parts else _LETTER + new if new else 0)
-        if byte in (0xC2, 0xE1, 0xE2, 0xE3):
+        if byte >= _NOT_ASCII:
             kind[byte] += _FOREIGN
     return kind
 
 
 @njit(cache=True)
 def _number_text(
-    text: Any, place: int, kind: Any, ids: Any, start: Any, lengths: Any, foreign: Any, vocabulary: Any, at: Any,
+    text: Any, place: Any, kind: Any, ids: Any, start: Any, lengths: Any, foreign: Any, vocabulary: Any, at: Any,
     tails: Any, table: Any, mark: int, room: int,
 ) -> Any:  # fmt: skip
     """Give numbers to the words of one text, like `number_words`.
 
-    `table`: `mark` plus 1 plus the number of a word, at a place below `room` that its hash determines; entries up to
-    `mark` belong to earlier texts. The result: the number of words (-1 if the table is too small), the number of
-    different ones, and where the next text begins.
+    `place`: where the text begins. `table`: `mark` plus 1 plus the number of a word, at a place below `room` that its
+    hash determines; entries up to `mark` belong to earlier texts. The result: the number of words (-1 if the table is
+    too small), the number of different ones, and where the next text begins.
     """
-    words, known, end = 0, 0, 0
+    # Indices are unsigned, because compiled code need not look whether they are negative.
+    words, known, begin, end = _NONE, _NONE, _NONE, _NONE
+    mask, half = np.uint64(room - 1), np.uint64(room // 2)
     at[0], start[0] = 0, 0
     for sentence in range(len(lengths)):
         pieces, within, byte = 0, 0, np.uint8(_BLANK)
-        torn, begun, bits = 0, place, np.uint8(0)  # foreign bytes; begin of a piece; OR of its bytes
-        before, last = np.uint64(0), np.uint64(0)
+        torn, begun, strange = 0, place, False  # foreign bytes; begin of a piece, and whether it has such bytes
+        before, last = _NONE, _NONE
         while byte != _END:
             byte = text[place]
-            place += 1
-            bits |= byte
             what = kind[byte]
+            place += _STEP
+            while _LETTER <= what < _LETTER + 256:  # nothing but a letter, as most bytes are
+                vocabulary[end] = what
+                end += _STEP
+                before = (before << np.uint64(8)) | (last >> np.uint64(56))
+                last = (last << np.uint64(8)) | np.uint64(what & 255)
+                within = 1
+                byte = text[place]
+                what = kind[byte]
+                place += _STEP
             if what >= _FOREIGN:
                 what -= _FOREIGN
-                third = np.int64(text[place + 1]) if place + 1 < len(text) else np.int64(0)
+                third = np.int64(text[place + _STEP]) if place + _STEP < np.uint64(len(text)) else np.int64(0)
                 more = _foreign_blank(np.int64(byte), np.int64(text[place]), third)
                 if more:
-                    what, place = np.int64(_WHITE + _PARTS), place + more - 1
+                    what, place = np.int64(_WHITE + _PARTS), place + np.uint64(more - 1)
+                else:
+                    strange = True
             if what & _WHITE:
                 pieces += within
                 within = 0
-                if bits >= _NOT_ASCII:
-                    torn += place - begun
-                begun, bits = place, np.uint8(0)
+                if strange:
+                    torn += np.int64(place - begun)
+                begun, strange = place, False
             else:
                 within = 1
             if what >= _LETTER:
                 vocabulary[end] = what
-                end += 1
+                end += _STEP
                 before = (before << np.uint64(8)) | (last >> np.uint64(56))
                 last = (last << np.uint64(8)) | np.uint64(what & 255)
                 continue
-            begin = at[known]
             if end == begin or not what & _PARTS:
                 continue
             mixed = (last ^ (before * np.uint64(0xC2B2AE3D27D4EB4F))) * np.uint64(0x9E3779B97F4A7C15)
             mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xC2B2AE3D27D4EB4F)
-            slot = np.int64((mixed >> np.uint64(32)) & np.uint64(room - 1))
+            slot = (mixed >> np.uint64(32)) & mask
             word = table[slot] - mark
             while word > 0:
-                if tails[word - 1, 0] == before and tails[word - 1, 1] == last:
-                    length, other = end - begin, at[word - 1]
-                    same = at[word] - 1 - other == length
-                    step = 0
-                    while same and step < length - 16:
-                        same = vocabulary[other + step] == vocabulary[begin + step]
-                        step += 1
+                one = np.uint64(word - 1)
+                if tails[one, 0] == before and tails[one, 1] == last:
+                    length, other = end - begin, np.uint64(at[one])
+                    same, step = np.uint64(at[word]) - _STEP - other == length, _TAIL
+                    while same and step < length:
+                        same = vocabulary[other + step - _TAIL] == vocabulary[begin + step - _TAIL]
+                        step += _STEP
                     if same:
                         break
-                slot = (slot + 1) & (room - 1)
+                slot = (slot + _STEP) & mask
                 word = table[slot] - mark
             if word > 0:
                 end = begin
                 ids[words] = word - 1
             else:
-                if 2 * known >= room:
-                    return -1, known, place
+                if known >= half:
+                    return -1, np.int64(known), place
                 ids[words] = known
                 tails[known, 0], tails[known, 1] = before, last
                 vocabulary[end] = _BLANK
-                end += 1
-                known += 1
-                at[known] = end
-                table[slot] = mark + known
-            words += 1
-            before, last = np.uint64(0), np.uint64(0)
+                end += _STEP
+                known += _STEP
+                at[known] = begin = end
+                table[slot] = mark + np.int64(known)
+            words += _STEP
+            before, last = _NONE, _NONE
         lengths[sentence], foreign[sentence] = pieces, torn
         start[sentence + 1] = words
-    return words, known, place
+    return np.int64(words), np.int64(known), place
 
 
 @njit(cache=True)
@@ -155,7 +167,7 @@ def number_words(text: Any, becomes: Any, sentences: Any) -> Any:
     while least * _BYTES < len(text) // max(1, len(sentences)):
         least *= 4
     table, kind, mark = np.zeros(least, np.int64), _kinds(becomes), np.int64(0)
-    place, words, sentence = np.int64(0), np.int64(0), np.int64(0)
+    place, words, sentence = _NONE, np.int64(0), np.int64(0)
     for one in range(len(sentences)):
         until, room, begin, found = sentence + sentences[one], least, place, np.int64(-1)
         while found < 0:

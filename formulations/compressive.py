@@ -74,14 +74,14 @@ class TrimmableSentence:
         return groups[max(0, bisect_right(starts, place) - 1)] if groups else 0
 
     def pieces(self) -> list[tuple[int, int]]:
-        """Return (index of the first character, group) of each longest piece of text that belongs to one group."""
+        """Return (index of the first character, group) of each maximal piece of text that belongs to one group."""
         starts, groups = self._borders
         changes = zip([0, *starts[1:]], groups, [None, *groups], strict=False)
         return [(start, group) for start, group, before in changes if group != before]
 
     @cached_property
     def needs(self) -> tuple[int, ...]:
-        """The set of each group and its ancestors, as an integer with one bit for each group."""
+        """For each group, the set of the group and its ancestors, as an integer with one bit for each group."""
         found: list[int] = []
         for group, parent in enumerate(self.parents):
             found.append(1 << group | (found[parent] if parent >= 0 else 0))
@@ -396,7 +396,7 @@ class Compression(Task):
         return tuple(readable_text(sentence, groups) for sentence, groups in self._kept(selection))
 
     def parts(self) -> list[list[tuple[int, int]]]:
-        """Return for each sentence (index of the first character, topmost chunk of its group) of each piece of text."""
+        """Return, by sentence, the first character and the topmost chunk of each piece of text that is in one group."""
         return [[(start, sentence.top[group]) for start, group in sentence.pieces()] for sentence in self.sentences]
 
     def _kept(self, selection: Selection) -> list[tuple[TrimmableSentence, set[int]]]:
@@ -488,7 +488,7 @@ def similar_compression(
 def _ways(
     tokens: Sequence[tuple[str, int]], wanted: Collection[Gram], metric: Metric
 ) -> Iterator[tuple[Gram, set[int], set[int]]]:
-    """Yield (n-gram, groups of its tokens, groups of the tokens between them) for each way a sentence can have one."""
+    """Yield (n-gram, groups of its tokens, groups of tokens between them) for each way to form one in a sentence."""
     for size in metric.sizes:
         for places in combinations(range(len(tokens)), size):
             gram = tuple(tokens[place][0] for place in places)
@@ -502,7 +502,7 @@ def readable_model(
     references: Sequence[Counts],  # N(g, R_k)
     metric: Metric,  # A single metric, not a sum.
     sentences: Sequence[TrimmableSentence],  # D
-    lengths: Sequence[Sequence[int]],  # The length of each group of each sentence, which its topmost chunk gets.
+    lengths: Sequence[Sequence[int]],  # By sentence, the length of each group, assigned to its topmost chunk.
     places: Sequence[tuple[int, int]],  # Sentence and group of each unit.
     spec: Spec,
 ) -> Any:
@@ -574,7 +574,7 @@ class Candidate:
     go: int  # U, the set of groups that must be dropped.
 
     def least_needed(self, needs: Sequence[int]) -> tuple[int, ...]:
-        """Return the groups of V that are not ancestors of others in V; if they are kept, all of V is kept."""
+        """Return the groups of V that are no ancestors of other groups of V; keeping them keeps all of V."""
         return tuple(
             group
             for group in members(self.stay)
@@ -582,7 +582,7 @@ class Candidate:
         )
 
     def topmost_gone(self, needs: Sequence[int]) -> tuple[int, ...]:
-        """Return the groups of U without an ancestor in U; if they are dropped, all of U is dropped."""
+        """Return the groups of U without an ancestor in U; dropping them drops all of U."""
         return tuple(group for group in members(self.go) if not needs[group] & ~(1 << group) & self.go)
 
 
@@ -725,7 +725,7 @@ def trimmed_counts(
 
 
 def _settle(joint: Counter[_Joint], single: Sequence[Counts], useful: int) -> Counter[_Joint]:
-    """Return occurrences that need several units; move others to `single`, and omit groups not in `useful` (bits)."""
+    """Return the occurrences that need several units, without groups not in `useful` (bits); add others to `single`."""
     several: Counter[_Joint] = Counter()
     for (key, stay, go), copies in joint.items():
         staying = tuple(group for group in go if useful >> group & 1)

@@ -40,7 +40,7 @@ def cover_model(
     *,
     logical: bool = False,
 ) -> Any:
-    """Return the cover problem as a `pyomo.environ.ConcreteModel`, with which the arrays are compared.
+    """Return the cover problem as a `pyomo.environ.ConcreteModel`, to check the instance in the normal form against it.
 
     Hirao et al. 2004 (TSC3), section 3.1.1, write the constraints of Table 1 as
 

@@ -132,7 +132,7 @@ class Extractive(Formulation):
     serves: ClassVar[Compatibility] = _SERVES
 
     def extracts(self, spec: Spec) -> IntArray | None:
-        """Return the codes (metrics, 2) of n-grams within sentences and at most one rouge-l; None for other options."""
+        """Return the codes (metrics, 2) of metrics with which one compiled loop can search several topics, or None."""
         metric = parse_metric(spec.metric)
         if _joins(spec) or metric.geometric or spec.length_unit not in {"words", "sentences"}:
             return None
@@ -254,7 +254,7 @@ def _candidates(topic: Topic, spec: Spec) -> list[tuple[int, int, list[str]]]:
 def _seams(
     sentences: Sequence[list[str]], wanted: Sequence[frozenset[Gram]], deadline: Deadline
 ) -> list[tuple[int, int, Gram]]:
-    """Return (i, j, bigram) for reference bigrams of the last word of sentence i and the first of a later one, j."""
+    """Return (i, j, bigram) for each reference bigram from the last word of sentence i to the first of a later j."""
     follows: dict[str, set[str]] = {}
     for first, second in (key for keys in wanted for key in keys if isinstance(key, tuple) and len(key) == 2):
         follows.setdefault(first, set()).add(second)
@@ -309,7 +309,7 @@ def vector_score(
 
 
 def _compared(vectors: Vectors, chosen: Any, group: Any) -> FloatArray:
-    """Return the similarities (chosen tokens, tokens of a reference), which are cosines if vectors are given."""
+    """Return the similarities (chosen tokens, tokens of a reference): cosines of vectors, or those of the input."""
     if vectors.sentences is None or vectors.references is None:
         return vectors.similarities()[np.ix_(chosen, group)]
     left, right = rescaled(vectors.sentences[chosen]), rescaled(vectors.references[group])
@@ -377,9 +377,9 @@ _AT_ONCE: Final = 2**22  # Similarities computed between two checks of the deadl
 class Likeness:
     """The similarities of units and references as integers, from which an instance is made."""
 
-    best: IntArray  # (reference tokens, units): best similarity in steps, for recall and F1; no rows for precision.
+    best: IntArray  # (reference tokens, units): largest similarity, in steps; for precision, an array without rows.
     importance: IntArray  # (reference tokens,): weights.
-    mass: IntArray  # (2, units): what a unit adds to numerator and denominator of precision; zeros for recall.
+    mass: IntArray  # (2, units): amounts that a unit adds to numerator and denominator of precision; 0 for recall.
     full: int  # The denominator of recall; 0 for precision.
 
     @classmethod

@@ -52,7 +52,7 @@ def prefixes(run: Run) -> Iterator[Selection]:
 
 
 def best_prefix(run: Run) -> Selection:
-    """Return the best prefix (steps 5-6), the shortest of equals; the run counts evaluations, but keeps no prefix."""
+    """Return the best prefix (steps 5-6), of equals the shortest; evaluations are counted, but none is reported."""
     ranked: list[_Ranked] = []
     try:
         for prefix in prefixes(run):
@@ -74,7 +74,7 @@ _Ranked: TypeAlias = tuple[tuple[int, Key], Selection]
 
 
 class _Literal(Strategy):
-    """Base of the three searches of the paper: all sentences of the text are units and may be chosen freely."""
+    """The base of the paper's searches: all sentences of the text are units, and may be chosen freely."""
 
     all_units: ClassVar[bool] = True
 
@@ -91,7 +91,7 @@ class _Literal(Strategy):
 
 @dataclass(frozen=True)
 class GreedyRows(_Literal):
-    """Choose sentences with the most reference words that earlier ones lack, and cut after the best prefix.
+    """Choose, in turn, the sentence with the most words of the reference not covered yet; keep the best prefix.
 
     Akhmetov et al. 2022, "Greedy algorithm".
     """
@@ -109,7 +109,7 @@ class _Sized(_Literal):
     """Base of the searches that choose as many sentences as the abstract has, unless `sentences` is set."""
 
     sentences: int | None
-    from_greedy: ClassVar[bool] = False  # Whether the selection of `greedy-rows` is a first selection.
+    from_greedy: ClassVar[bool] = False  # Whether the search begins with the selection of `greedy-rows`.
 
     def accept(self, problem: Problem) -> None:
         super().accept(problem)

@@ -1,4 +1,4 @@
-"""The strategies `greedy`, `lead` and `random`, whose selections others start from, and helpers that these share.
+"""The strategies `greedy`, `lead` and `random`, from whose selections other searches start, and shared helpers.
 
 The helpers run kernels in slices of time, stop at the bound, and search problems without kernels. Problems in the
 normal form are searched greedily by the kernel of `optsum.coverage.greedy`.
@@ -93,7 +93,7 @@ class Greedy(Strategy):
 
     @staticmethod
     def _take_idle(run: Run, selection: Selection) -> None:
-        """Add all units that fit and do not lower the value, and store the selection: a run keeps only better ones."""
+        """Add all units that fit and do not lower the value; store the result, as `Run.see` keeps only better ones."""
         for move in list(run.problem.moves(selection)):
             run.check()
             more = tuple(sorted({*selection, *move}))
@@ -190,8 +190,8 @@ def _foremost(run: Run, selection: Selection, held: Evaluation, *, covering: boo
 class Lead(Strategy):
     """Choose the first units in document order, up to the first that does not fit; for a cover, until all is covered.
 
-    Here and in `Random`, a unit comes with its ancestors, and a part of a sentence with the whole sentence. If that
-    violates side constraints, the selection is made anew: units that reduce the violation first, then harmless ones.
+    Here and in `Random`, choosing a unit also chooses its ancestors, and choosing a chunk its whole sentence. If the
+    selection violates side constraints, another is built: units that reduce the violation first, then harmless units.
     """
 
     name: ClassVar[str] = "lead"
@@ -237,9 +237,9 @@ def _fill(problem: Problem, moves: Iterable[Move], *, stop: bool) -> Selection:
 
 
 def _see(run: Run, selection: Selection, moves: Sequence[Move], *, stop: bool) -> None:
-    """Report a selection; if it violates side constraints, report one made anew from `moves` that are evaluated.
+    """Report a selection; if it violates side constraints, report another, built by evaluating `moves` in turn.
 
-    Moves that reduce the violation come first, then moves that cause none.
+    Moves that reduce the violation are made first, then moves that cause no violation.
     """
     problem, evaluation = run.problem, run.see(selection)
     if evaluation.violation > problem.excess(selection):
@@ -265,11 +265,11 @@ def _see(run: Run, selection: Selection, moves: Sequence[Move], *, stop: bool) -
 
 
 _LARGEST = 10**15  # Largest value of an option; kernels add several of them in 64 bits.
-_MOST_ENTRIES = 50_000  # Entries of units above which the relaxation may take longer than the search.
+_MOST_ENTRIES = 50_000  # Number of pairs of unit and feature above which a relaxation may outlast the search.
 
 
 def random_start(run: Run, moves: Sequence[Move] | None = None) -> Selection:
-    """Return random units that fit, repaired if necessary."""
+    """Return a selection of random units that fit, repaired if it violates limits."""
     problem, rng = run.problem, run.rng
     taken: set[int] = set()
     if problem.sense is Sense.MINIMIZE and not problem.can(Capability.COVERAGE):
@@ -366,7 +366,7 @@ def at_least(lowest: int, *, none: bool = False, **options: Any) -> None:
 
 
 class Slices:
-    """A runner of a kernel in slices of time, so that limits and Ctrl-C take effect."""
+    """A runner that lets a kernel work for a short time at once, so that limits and Ctrl-C take effect."""
 
     def __init__(self, run: Run) -> None:
         self._run, self._go = run, in_strides(2_000)
@@ -375,7 +375,7 @@ class Slices:
     def go(
         self, kernel: Callable[[int], bool], evaluations: Callable[[], int], held: Callable[[], Iterable[int]]
     ) -> bool:
-        """Check the limits, run the kernel for a slice of time, count its evaluations, and return the kernel's result.
+        """Check the limits, run the kernel for a short time, count its evaluations, and return the kernel's result.
 
         `kernel`: function of the total number of evaluations at which it must pause. `evaluations`: function that
         returns this total. `held`: function that returns the selection to report if the search ends here.
@@ -420,7 +420,7 @@ class Plain:
         return 1 if self.run.problem.sense.better(left.key, right.key) else -1
 
     def descend(self, selection: Selection) -> Selection:
-        """Make moves and swaps that help, in random order, until none helps; return the selection."""
+        """Improve a selection by moves and swaps, in random order, until none improves it; return the selection."""
         while True:
             for candidate in self._neighbours(selection):
                 if self.better(candidate, selection):
@@ -430,7 +430,7 @@ class Plain:
                 return selection
 
     def _neighbours(self, selection: Selection) -> Iterator[Selection]:
-        """Yield selections one move away, then a drop and an addition away, if they violate the length no more."""
+        """Yield selections one move away, then one drop and one addition away, that exceed length limits no further."""
         problem, rng, chosen = self.run.problem, self.run.rng, set(selection)
         moves = list(problem.moves(selection))
         excess = problem.excess(selection)
@@ -446,7 +446,7 @@ class Plain:
                 yield tuple(sorted(candidate))
 
     def shake(self, selection: Selection, strength: int) -> Selection:
-        """Return the selection after `strength` random drops and additions in turn, repaired."""
+        """Make `strength` random drops and as many random additions, in turn; return the repaired selection."""
         problem, rng = self.run.problem, self.run.rng
         chosen = set(selection)
         for _ in range(strength):

@@ -56,7 +56,7 @@ def polish(arrays: Any, moves: Any, descent: Any, rows: Any, ranks: Any, place: 
 _CROSSOVER, _MUTATION = 0.9, 0.5
 _FLIPS = 2.0  # Bits that a mutation flips, on average.
 _TOURNAMENT = 3
-_EASY = 1  # Generations without improvement after which the bound is computed, which may take longer than all of them.
+_EASY = 1  # Generations without improvement before the bound is computed, which may take longer than generations.
 
 _Worth = tuple[Any, ...]
 """A fitness: negated violation, value (negated when minimizing) and negated length; the larger tuple is better."""
@@ -222,10 +222,10 @@ class GeneticFromGreedy(FromGreedy, Genetic):
 
 
 def _sparse(run: Run, first: Selection, population: int) -> Any:
-    """Return random individuals with few units, and the given selection last; all are filled up when they are ranked.
+    """Return 0/1 rows (population, units): random individuals with few units, and the given selection as the last row.
 
-    The number of units is random too, and fewer random units mean more that are added by gain. Random covers are small,
-    because dropping units from large ones takes longest.
+    Their number of units is random. `polish` fills them up by gain, so fewer random units leave more room for gain.
+    Random covers are small, because dropping units from large covers takes longest.
     """
     problem = run.problem
     units, total = problem.size, sum(problem.lengths)

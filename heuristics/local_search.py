@@ -223,7 +223,7 @@ def _shake(arrays: Any, moves: Any, descent: Any, strength: int) -> None:
 
 
 _WITH_KERNELS, _WITH_JOINTS, _WITHOUT = 400, 100, 20
-_EASY = 2  # Iterations without improvement after which the bound is computed, which may take longer than all of them.
+_EASY = 2  # Iterations without improvement before the bound is computed, which may take longer than iterations.
 
 
 @dataclass(frozen=True)

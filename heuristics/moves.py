@@ -37,9 +37,9 @@ from optsum.system.compiled import compiles, njit
 
 
 class MoveTable(NamedTuple):
-    """The gain of each unit, and the copies of features in the selection for which it was computed."""
+    """The gain of each unit, and the copies of features in the selection for which gains were computed."""
 
-    # (units,): what the features of each unit that is not chosen would add to the numerator; empty if no table is used.
+    # (units,): the amount that the features of each unchosen unit would add to the numerator; empty without a table.
     gains: IntArray
     copies: IntArray  # (features,): the copies for which the gains are valid.
     # holder_start, holder, holder_count: packed: the units that have each feature, and their numbers of copies.
@@ -98,7 +98,7 @@ def learn(table: Any, copies: Any, level_start: Any, level: Any) -> None:
 
 
 _MOST_PARTNERS = 4
-"""Largest number, for each unit, of moves that add all units of an occurrence; beyond it there are no such moves."""
+"""Largest number, per unit, of moves that add all units of an occurrence; if there are more, none of them is used."""
 
 
 class Neighbourhood(NamedTuple):
@@ -113,7 +113,7 @@ class Neighbourhood(NamedTuple):
     drop_unit: IntArray
     quick: IntArray  # (moves,): see `optsum.coverage.greedy.gain_kinds`.
     table: MoveTable  # Gains of units at the selection whose additions were evaluated last.
-    option_start: IntArray  # (features + 1,): for covers, where the options begin that give each feature copies.
+    option_start: IntArray  # (features + 1,): for covers, where each feature's options (units that give a copy) begin.
     # needed_start, needed_unit: packed: the units that each option needs.
     needed_start: IntArray
     needed_unit: IntArray
@@ -192,7 +192,7 @@ def improves(one: Any, other: Any) -> bool:
 
 @njit(cache=True)
 def rank_flipped(arrays: Any, state: Any, unit: int) -> Any:
-    """Return the rank that a state would have with a unit flipped."""
+    """Return the rank (see `rank`) that a state would have if a unit were flipped."""
     joined = arrays.need_start[unit + 1] > arrays.need_start[unit] or len(arrays.seam_second) > 0
     joined = joined or arrays.veto_start[unit + 1] > arrays.veto_start[unit]
     if joined or arrays.ruled == 1 or (arrays.kind != RATIO and arrays.kind != COVER):
@@ -225,7 +225,7 @@ def rank_flipped(arrays: Any, state: Any, unit: int) -> Any:
 
 @njit(cache=True)
 def rank_all_flipped(arrays: Any, state: Any, start: Any, units: Any, move: int, last: int, turned: Any) -> Any:
-    """Return the rank after flipping those units of a move that are chosen, or not chosen, like the unit `last`."""
+    """Return the rank after flipping all units of a move that are in the same state, chosen or not, as `last`."""
     held, count = state.chosen[last], np.int64(0)
     for entry in range(start[move], start[move + 1]):
         unit = units[entry]
@@ -248,7 +248,7 @@ def add(arrays: Any, moves: Any, state: Any, move: int) -> None:
 
 @njit(cache=True)
 def drop(arrays: Any, moves: Any, state: Any, unit: int, barred: Any, mark: int) -> None:
-    """Drop a unit and its chosen descendants, and set their `barred` to `mark`."""
+    """Drop a unit and its chosen descendants, and set their entries of `barred` to `mark`."""
     for entry in range(moves.drop_start[unit], moves.drop_start[unit + 1]):
         member = moves.drop_unit[entry]
         if state.chosen[member] == 1:
@@ -389,7 +389,7 @@ def best_add(arrays: Any, moves: Any, state: Any, barred: Any, draws: Any, dense
 
 @njit(cache=True)
 def best_drop(arrays: Any, moves: Any, state: Any, forced: bool, barred: Any, draws: Any, noise: float) -> Any:
-    """Return the unit whose drop, with its descendants, is best (-1 if none), and the number of evaluated moves.
+    """Return the best unit to drop with its descendants (-1 if none), and the number of evaluated moves.
 
     `forced`: choose the smallest loss per length (for a cover, the fewest uncovered), even if the rank gets worse;
     otherwise choose the best rank, if it is better than now. `barred` (units,): nonzero for units that a forced drop
@@ -517,7 +517,7 @@ def restart(descent: Any, pairs: int) -> None:
 
 @njit(cache=True)
 def _cover(arrays: Any, moves: Any, descent: Any) -> Any:
-    """Add, from a random feature on, the shortest option of each feature that lacks copies; return how many were tried.
+    """Add the shortest option of each feature that lacks copies, from a random feature on; return the number tried.
 
     Evaluating the options of all features for each addition would take too long.
     """
@@ -577,7 +577,7 @@ _MOST_CHOSEN = 2
 
 @njit(cache=True)
 def _thin(arrays: Any, moves: Any, descent: Any) -> Any:
-    """Drop units that a cover does not need, beginning at a random one; return the number of evaluated moves."""
+    """Drop units that a cover does not need, from a random unit on; return the number of evaluated moves."""
     state, n, evaluations = descent.state, len(descent.state.chosen), np.int64(0)
     first = below(descent.draws, n)
     for place in range(n):

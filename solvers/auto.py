@@ -57,7 +57,7 @@ class Auto(Strategy):
         return Choices(Milp(self.backend, self.threads, self.backend_options, self.verify))
 
     def prepare(self, problem: Problem | None = None) -> None:
-        """Prepare the search that is tried first; kernels of the others are prepared when a topic needs them."""
+        """Compile the kernels of the search that is tried first; those of other searches are compiled when needed."""
         soon = problem is not None and problem.can(Capability.COVERAGE) and (not patience.is_over or advance.is_kept)
         if not soon or self.backend != Auto.backend:
             self._choices.milp.prepare(problem)

@@ -27,9 +27,9 @@ from .milp import Milp
 from .objectives.one_ratio import is_whole_text
 
 _MANY: Final = 27  # Approximate size of a good selection above which integer programs prove a varying ratio sooner.
-_MANY_OF_FEW: Final = 40  # Such a size if the length limit binds, which leaves branch and bound less to search.
+_MANY_OF_FEW: Final = 40  # The same if the length limit binds, which leaves branch and bound less to search.
 _MANY_CAPPED: Final = 10  # For ROUGE-L: number of fitting units of average length above which programs are quicker.
-_FREE: Final = 1.25  # If 1.25 times as many units fit, the length limit cannot bind.
+_FREE: Final = 1.25  # If 1.25 times as many units fit as a good selection has, the length limit cannot bind.
 _NODES: Final = (
     25_000_000  # Nodes (half a minute) of branch and bound on varying ratios before integer programs follow.
 )
@@ -38,7 +38,7 @@ _LONGEST_S: Final = 600.0  # Longest visit of all selections (s) that is begun w
 
 @dataclass(frozen=True)
 class Choices:
-    """The exact strategies in the order of their suitability. `milp`: the one that uses the requested solver."""
+    """The exact strategies in the order of their suitability. `milp`: the strategy `milp` with the requested solver."""
 
     milp: Milp
 
@@ -131,7 +131,7 @@ class Choices:
 
 
 def _by_first(choices: Iterable[Strategy], refusals: list[str], search: Callable[[Strategy], Optima]) -> Optima | None:
-    """Return the optima of the first strategy that accepts, with its name; None if all add a reason to `refusals`."""
+    """Return the optima of the first strategy that accepts, with its name; None if all refuse (see `refusals`)."""
     for chosen in choices:
         try:
             found = search(chosen)

@@ -1,10 +1,10 @@
 """Branch and bound: one proven optimum, or all optima as a decision diagram.
 
-An instance of best similarities (`Facility`) is searched with few similarity levels of each token, and with more until
-the optimum is valid for all levels. On every selection, a truncated instance (`Facility.truncated`) has at least the
-value of the full one, so that its bound is valid. If its optimum reaches the floor of every token, the highest level
-that is not kept, both values are equal there, and it is optimal. Otherwise more levels are kept of the tokens whose
-floors it misses; every round keeps more, so that the process ends.
+An instance of best similarities (`Facility`) is first searched with few similarity levels of each token, then with more
+until the optimum is valid for all levels. The value of a selection in such a truncated instance (`Facility.truncated`)
+is at least its value in the full one, so that bounds are valid. The floor of a token is its highest level that is not
+kept. If the optimum reaches all floors, both values are equal, and it is optimal. Otherwise more levels are kept of the
+tokens whose floors it misses, and the search is repeated; every round keeps more, so that the process ends.
 
 For one optimum of an instance with a constant denominator, levels are added during the search for better sets
 (`Refining`). A search on a truncated instance for sets that reach a target, which rises with each set found
@@ -81,7 +81,7 @@ _FEW: Final = 400  # Evaluations without a proof after which a greedy selection 
 
 
 def bounds_itself(problem: Problem) -> bool:
-    """Return whether a problem bounds its own completions and is not in the normal form."""
+    """Return whether a problem has its own bound of completions (`Problem.bound`), and is not in the normal form."""
     return not problem.can(Capability.COVERAGE) and problem.can(Capability.COMPLETIONS)
 
 
@@ -162,7 +162,7 @@ def _tighter(problem: Problem, known: Key, bound: Key | None) -> Key | None:
 
 _VISIT_S: Final = 60.0  # Longest visit of all selections (s) that replaces a search of ratios that does not end.
 _NODES_BEFORE: Final = 1_000  # Nodes of a search before a visit of all selections replaces it.
-_NODES_A_SECOND: Final = 20_000  # Nodes of such a search in addition, for each second of the visit.
+_NODES_A_SECOND: Final = 20_000  # Additional nodes of that search for each second that the visit would take.
 _CLIMBED: Final = 20_000_000  # Largest number of evaluations (a second) in `_climb_without_joints`.
 
 
@@ -392,7 +392,7 @@ def _conclude(run: Run, found: Optima, *, given_up: bool = False) -> None:
 
 
 def _patience(problem: Problem, limits: Limits) -> Limits:
-    """Return limits with fewer nodes if a visit of all selections, which replaces the search, takes little time."""
+    """Return limits with fewer nodes if a quick visit of all selections can replace a search that exceeds them."""
     seconds = seconds_of(problem, _VISIT_S)
     if problem.coverage.joints:  # the estimate is for `Pairs`, which cannot visit joints
         seconds *= Pairs.rate / Flips.rate
@@ -415,7 +415,7 @@ def _solve_ratios(
     start: Selection | None = None,
     cutoff: Key | None = None,
 ) -> Optima:
-    """Return the optima if denominators vary: of one ratio by several programs, of means by `solve_sum`."""
+    """Return the optima of varying ratios: one ratio is searched by several programs, a mean by `solve_sum`."""
     if is_whole_text(coverage):
         return solve_whole_text(coverage, limits, deadline, every=every, start=start)
     solve = solve_ratio if _is_one_ratio(coverage) else solve_sum
@@ -556,7 +556,7 @@ def _of_recall(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach
 
 
 def _of_ratios(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach:
-    """Return the `_Reach` of varying ratios, whose programs depend on the value to be reached."""
+    """Return the `_Reach` of varying ratios; a new program is made for each value to be reached."""
     table = LengthTable(instance) if is_whole_text(instance) else None
     found = _solve_ratios(instance, limits, deadline, every=False)
     budget = Budget(limits, deadline)
@@ -625,7 +625,7 @@ _GROWTH: Final = 3  # Ratio of each step between targets to the one before.
 
 
 class Refining:
-    """Finds and proves one optimum of a `Facility` with a constant denominator, with levels added during the search."""
+    """A search for one proven optimum of a `Facility` with a constant denominator; levels are added as it goes on."""
 
     def __init__(self, run: Run, facility: Facility) -> None:
         self._run, self._facility = run, facility
@@ -742,8 +742,8 @@ def all_by_levels(
 ) -> Optima:
     """Return all optima, or near-optimal sets, of an instance of best similarities, found on truncated instances.
 
-    Values are no lower on a truncated instance, so that `enumerate_` finds all optima there; if each set that it finds
-    reaches all floors, it finds no others.
+    On a truncated instance, values are at least as high, so `enumerate_` finds all optima of the full instance. If each
+    set that it finds reaches all floors, all of them are optima of the full instance.
     """
     began, kept, nodes, rounds = clock(), facility.first_kept(every=True), 0, 0
     while True:

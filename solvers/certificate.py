@@ -42,7 +42,7 @@ def prepare(problem: Problem | None = None) -> None:
 def certify(problem: Problem, deadline: Deadline) -> Key | None:
     """Return a bound of all values, proven without floating point.
 
-    Parts that are unfinished at the deadline have weaker bounds; the result is None if even these take too long.
+    A ratio whose search is unfinished at the deadline gets a weaker bound; None if even weaker bounds take too long.
     """
     if not _serves(problem) or not affordable(problem.coverage, deadline):
         return problem.root_bound(deadline)

@@ -53,7 +53,7 @@ LEAST, MOST, KIND, CONSTANT, BOUNDED_ABOVE = range(5)  # Places of `FewUnitsInst
 
 
 class FewUnitsInstance(NamedTuple):
-    """The constant data of the search."""
+    """The arrays of an instance that do not change during the search."""
 
     # (5,): minimum and maximum length, kind of the value (`INTEGER`, `RATIO` or `SUM`), whether all denominators are
     # constant, and whether there are ceilings.
@@ -78,8 +78,8 @@ class FewUnitsState(NamedTuple):
     """The position of the search; row d belongs to the node with d units."""
 
     units: IntArray  # (depths, units): the units that may join, in the order in which they are tried.
-    # (4, depths): their number, the place of the next one, the length of the node, and the number of the incumbent for
-    # which they were bounded.
+    # (4, depths): the number of units that may join, the place of the next one, the length of the node, and the number
+    # of the incumbent for which these units were bounded.
     place: IntArray
     totals: IntArray  # (totals, depths)
     gains: IntArray  # (depths, totals, units): amount that each unit would add to each total.
@@ -317,7 +317,7 @@ def _price(units, reduced, lengths, begin, count, left):
 
 @njit(cache=True)
 def least_of(fixed, walk):
-    """Return the value that the bound of a subtree reaches if the subtree has a better selection than the incumbent."""
+    """Return the least bound that a subtree with a better selection than the incumbent can have."""
     scalars, kind = walk.scalars, fixed.rules[KIND]
     if scalars[HELD] == 0:
         return -np.inf
@@ -466,11 +466,11 @@ _WORK: Final = {INTEGER: 80_000, RATIO: 300_000, SUM: 12_000_000}
 """Number of steps, of some nanoseconds each, after which other searches are better."""
 
 _LONGER: Final = 4
-"""Factor of it, except for sums, once all selections with the first unit are searched: then often few are left."""
+"""Factor of `_WORK`, except for sums, once all selections with the first unit are searched: often few are left then."""
 
-_LINEAR_WORK: Final = 650_000  # Number of such steps for sums of recalls.
+_LINEAR_WORK: Final = 650_000  # Number of steps, instead of that in `_WORK`, for sums of recalls.
 _FEW_UNITS: Final = (80, 80, 80, 80, 80, 25, 8, 3)
-"""Factors of the work allowed for other sums if 0, 1, ... units fit, because other searches take seconds for them."""
+"""Factors of `_WORK` for other sums if 0, 1, ... units fit, because other searches take seconds for such instances."""
 
 _SLICE: Final = 200_000  # Number of steps between two checks of the limits, because nodes of many units take long.
 _BOUNDS: Final = 4  # The allowed work must suffice for this many bounds of the first node.
@@ -1052,7 +1052,7 @@ def _search_extract(tokens, begin, words, different, bounds, coded, form, ceilin
 
 @njit(cache=True)
 def _merged(denominators, totals, units, references, mean, measure, apart):
-    """Return the number of each ratio's group, and how many groups there are.
+    """Return the group number of each ratio, and the number of groups.
 
     Ratios with the same denominator make a group (`Coverage.merged`), unless `apart` makes each ratio a group.
     """
@@ -1412,7 +1412,7 @@ def two_ratios() -> Coverage:
 
 
 def prove_extracts(extracts: Extracts) -> Extracts | None:
-    """Search several topics together; return None while this is not worth the compilation."""
+    """Search several topics in one compiled loop; return None while this is not worth the compilation."""
     lost_s = _LOST_S * (len(extracts.first_bound) - 1)
     given = (
         *extracts.tokens, extracts.bounds, extracts.first_bound, extracts.coded, extracts.form, extracts.scored,

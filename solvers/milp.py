@@ -43,13 +43,13 @@ _COUNTS: Final = 1e-4  # Slack from which a bound that is rounded to an integer 
 
 
 def slack_of(value: float) -> float:
-    """Return the largest error of a solver's number that is allowed."""
+    """Return the largest error that is allowed in a number stated by a solver."""
     return max(_TOLERANCE, RELATIVE * abs(value))
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Conclusions from a solver's answer."""
+    """The conclusions from a solver's answer after it was checked."""
 
     bound: int | None = None  # Bound of the program's objective, if it is known.
     proven: bool = False  # Whether the answer's selection is optimal; without one, whether nothing is feasible.
@@ -58,7 +58,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class _Court:
-    """Compares an answer of the solver `name` with known values; a contradiction raises `BackendError`."""
+    """A comparison of answers of the solver `name` with known values; a contradiction raises `BackendError`."""
 
     name: str
     model: LinearModel
@@ -149,7 +149,7 @@ _UNASKED_S: Final = 10.0  # Longest time (s) of a proof by branch and bound that
 
 
 def prove(run: Run) -> bool:
-    """Return whether branch and bound proves the run's best selection, or that none is feasible; raise the bound."""
+    """Return whether branch and bound proves the run's selection optimal, or none feasible; record its bound."""
     seconds = min(_UNASKED_S, run.remaining_s)
     if run.evaluation is not None and run.problem.can(Capability.BOUND):
         run.raise_root_bound(run.deadline.within(seconds))
@@ -172,7 +172,7 @@ def prove(run: Run) -> bool:
 
 
 def _is_beyond(model: LinearModel) -> bool:
-    """Return whether numbers are so large that a solver, with its relative tolerance, may err by 1 in any of them."""
+    """Return whether a model has numbers so large that a solver, with its relative tolerance, may err by 1."""
     sides = np.concatenate([model.row_lower, model.row_upper]).astype(np.float64)
     worth = np.abs(model.objective.astype(np.float64)) @ model.upper.astype(np.float64)
     rows = np.abs(np.concatenate([model.row_value.astype(np.float64), sides[np.isfinite(sides)]]))
@@ -269,7 +269,7 @@ def see_greedy(run: Run) -> None:
 
 
 class _Claims:
-    """Lets a backend solve programs for a run, and checks the claims of its answers."""
+    """The programs that a backend solves for a run, and the checks of the claims in its answers."""
 
     def __init__(self, run: Run, backend: Backend, name: str) -> None:
         self.run, self.backend, self.name = run, backend, name
@@ -436,7 +436,7 @@ _SURPASSED: Final = 4  # Answers without a better selection after which boxes ar
 
 
 class _Search(_Claims):
-    """Maximizes a weighted mean of several ratios with proof, one part of the selections after another."""
+    """A search for the proven maximum of a weighted mean of ratios, one part of the selections after another."""
 
     def __init__(self, run: Run, backend: Backend, name: str) -> None:
         super().__init__(run, backend, name)
@@ -542,7 +542,7 @@ class _Search(_Claims):
     def _largest(
         self, tops: tuple[int, ...], bottoms: tuple[int, ...], sides: tuple[Side, ...]
     ) -> tuple[int, ...] | None:
-        """Return the totals of a solver's selection if its value is positive or the run has none yet, else None."""
+        """Solve a program; return the totals of the selection if its value is positive, or it is the first; or None."""
         any_will_do = self.run.evaluation is None
         worse = [totals for totals in self.surpassed if self.rows.worth(tops, bottoms, totals) > 0]
         self.run.check()

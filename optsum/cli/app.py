@@ -100,7 +100,7 @@ _MODULES: Final = {"align": "texts", "parse": "texts", "chunks": "texts", "study
 
 
 class _Group(TyperGroup):
-    """A group of commands that loads each when it is run, so that help is quick, and shows full descriptions."""
+    """A group that loads a command only when it is run, so that help is quick, and shows full descriptions."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
@@ -205,7 +205,7 @@ def _stub() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run optsum, and return the exit status; without `arguments`, those of the process are taken, and it ends."""
+    """Run optsum and return the exit status; without `arguments`, take those of the process, and end the process."""
     if hasattr(sys.stdout, "reconfigure"):
         with suppress(OSError):  # a solver in another thread may have replaced it
             sys.stdout.reconfigure(errors="replace")  # characters that the console lacks are replaced

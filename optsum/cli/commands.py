@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
 
 def _posed(files: Files, options: Mapping[str, Any], **own: Any) -> dict[str, Any]:
-    """Return the options; if the input has problems instead of topics, with the formulation for problems."""
+    """Return all options; if the input holds problems instead of topics, choose the formulation for problems."""
     from optsum.running.each_topic import posed
 
     return posed(files.topics, {**options, **own}, files.config, map=files.columns)[1]
@@ -171,7 +171,7 @@ def run_enumerate(
 
 
 def _other_enumerate(row: Mapping[str, Any], nearness: object, shape: Mapping[str, int]) -> str | None:
-    """Return the flag in which an existing row differs from this command, unless the hash of options shows it."""
+    """Return a flag that had another value when a row was made, among flags outside the hash of options; or None."""
     if "count" not in row:  # an error
         return None
     if row.get("near") != (None if nearness is None else str(nearness)):

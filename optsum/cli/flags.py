@@ -150,7 +150,7 @@ def _help_all(ctx: typer.Context, asked: bool) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Saying:
-    """Flags of every command: the messages that it prints, and help."""
+    """Flags that every command has, for its messages and its help."""
 
     verbose: Annotated[bool, _more("--verbose", "-v", help="report progress, also in a pipe")] = False
     quiet: Annotated[bool, _more("--quiet", "-q", help="print only results and errors")] = False
@@ -238,7 +238,7 @@ def _flags_of(parameter: inspect.Parameter) -> list[inspect.Parameter]:
 
 
 def _hint(name: str, field: FieldInfo) -> FlagHint:
-    """Return how a field is displayed; a field without a hint has that of the option of the same name."""
+    """Return how a field is displayed; a field without a hint takes the hint of the option with the same name."""
     known = [*field.metadata, *(Options.model_fields[name].metadata if name in Options.model_fields else [])]
     return next((each for each in known if isinstance(each, FlagHint)), FlagHint(name not in Options.model_fields))
 
@@ -358,7 +358,7 @@ class Files:
         return existing(self.overwrite, getattr(self, "resume", False))
 
     def writer(self, output: str | None, inputs: Iterable[PathLike] = (), **options: Any) -> RowWriter:
-        """Return the writer of the command's rows; `inputs`: files that it must not overwrite, besides its own."""
+        """Return the writer of the rows, which overwrites none of the command's files, nor any of `inputs`."""
         from optsum.corpus.row_files import RowWriter
 
         held = [self.topics, *filter(None, [self.config]), *inputs]

@@ -62,7 +62,7 @@ class Loop(AbstractContextManager["Loop"]):
     def iterate(self, source: Generator[T, None, None], *, parallel: bool = False) -> Iterator[T]:
         """Show progress, and return an iterator over a generator that raises `KeyboardInterrupt` after Ctrl-C.
 
-        Callers make the generator before, because the progress bar starts a thread, and then no process can be forked.
+        Callers create the generator first: the progress bar starts a thread, after which no process can be forked.
         """
         self._stack.enter_context(closing(source))
         path, limit = self._files.topics, self._files.limit
@@ -183,13 +183,13 @@ def _is_finished(row: Row) -> bool:
 
 
 Searches: TypeAlias = Callable[[Iterator[Any]], Generator[Outcomes, None, None]]
-"""Searches topics from an iterator, and yields the results of each together, or the rows of several."""
+"""A function that searches an iterator of topics, and yields the results of one topic, or the rows of several."""
 
 _SHOWN: Final = 50  # Lines of the table; a file may have any number of topics.
 
 
 class SearchLoop(Loop):
-    """A `Loop` over searches, with a row for each of the options (`ways`) with which every topic is searched."""
+    """A `Loop` that searches every topic with each of several options (`ways`), and writes a row for each search."""
 
     def __init__(
         self,
@@ -197,7 +197,7 @@ class SearchLoop(Loop):
         output: str | None,
         ways: Sequence[Options],
         *,
-        other: Callable[[Row], str | None] = lambda _: None,  # the flag in which a row differs, if any
+        other: Callable[[Row], str | None] = lambda _: None,  # the flag with which a row was made differently, if any
         row_of: Callable[[Result], dict[str, Any]] = Result.to_row,
         result_of: Callable[[Row], Result] = Result.from_row,
         sent: bool = False,  # whether worker processes may read the topics too

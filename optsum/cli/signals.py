@@ -1,7 +1,7 @@
 """Define exit statuses of commands, print the line on standard error that explains one, and handle signals.
 
-Ctrl-C and SIGTERM both end a command with the rows done so far, and never in the middle of writing one. What the search
-that they end has found is kept in `optsum.running.search`.
+Ctrl-C and SIGTERM both end a command with the rows done so far, and never in the middle of writing one.
+`optsum.running.search` keeps the best selection of the search that they end.
 """
 
 from __future__ import annotations
@@ -79,13 +79,13 @@ _HEARD: Final = (signal.SIGINT, signal.SIGTERM)
 
 
 class Signals:
-    """Call `hear` at Ctrl-C and SIGTERM within the context; an outer context records their number too.
+    """A context in which Ctrl-C and SIGTERM call `hear`; an enclosing context also records the signal's number.
 
     `last`: whether the process ends afterwards. Later signals are then ignored, because Python would print a traceback
     for them.
     """
 
-    number: int | None  # Of the last signal that came.
+    number: int | None  # The number of the last signal, if any came.
 
     def __init__(self, *, last: bool = False) -> None:
         self._last = last
@@ -124,7 +124,7 @@ T = TypeVar("T")
 
 
 class Interrupts(Signals):
-    """Lets Ctrl-C end an iteration, but not while the caller handles an item."""
+    """A context in which Ctrl-C ends an iteration, but never while the caller handles an item."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -65,7 +65,7 @@ def subcommand(name: str) -> tuple[Callable[..., int], str]:
 
 
 def _shared() -> type[BaseModel]:
-    """Return a model of the options that several studies have with the same type and default, and of reading."""
+    """Return a model of the options for reading, and of options that several studies share, with equal defaults."""
     found: dict[str, list[Any]] = {}
     for name in STUDIES:
         for option, field in options_of(load_study(name)).model_fields.items():

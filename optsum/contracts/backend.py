@@ -30,7 +30,7 @@ class Ending(Enum):
     OPTIMAL = "optimal"
     """The selection is proven optimal, or within the requested gap."""
     INFEASIBLE = "infeasible"
-    """Infeasible, or "infeasible or unbounded", as every variable has two bounds, so no program is unbounded."""
+    """Infeasible. "Infeasible or unbounded" means the same here, because every variable has two finite bounds."""
     TIME = "time limit"
     NODES = "node limit"
     MEMORY = "memory limit"
@@ -41,7 +41,7 @@ class Ending(Enum):
     """The solver failed, and claims nothing."""
 
     def termination(self, limits: Limits, seconds: float) -> Termination:
-        """Return why the search stopped; `seconds` is its duration, which tells a time limit from a node limit."""
+        """Return why the search stopped; for `LIMIT`, the duration in seconds tells a time limit from a node limit."""
         if self in {Ending.OPTIMAL, Ending.INFEASIBLE}:
             return Termination.COMPLETED
         if self is not Ending.LIMIT:
@@ -94,7 +94,7 @@ class SizeLimit:
     columns, rows : int
         Numbers of variables and of constraints.
     together : bool
-        Whether `columns` limits the sum of both numbers instead.
+        If true, `columns` limits the sum of both numbers, and `rows` is ignored.
     """
 
     columns: int
@@ -127,7 +127,7 @@ class Declaration:
         Limit of the licence that comes with the package.
     names : OptionNames
     fixed : mapping
-        Its own options that are always set, by name.
+        The solver's own options that are always set: name -> value.
     bound : BoundQuality
     bound_keepers : str
         Regular expression for the solver's own options that leave its bounds valid, such as limits, gaps and
@@ -164,7 +164,7 @@ class Declaration:
 
 @dataclass(frozen=True, slots=True)
 class Availability:
-    """Whether a solver can be used on this machine; as a condition, it is true if it can.
+    """Whether a solver can be used on this machine; in a condition, the object is true if `usable` is.
 
     Attributes
     ----------
@@ -185,7 +185,7 @@ class Availability:
 
 @lru_cache(maxsize=32)
 def version_of_package(distribution: str) -> str:
-    """Return a package's version, or "" if it has none; cached, because reading metadata is slow."""
+    """Return the version of an installed package, or "" if it is not installed; cached, because finding it is slow."""
     from importlib.metadata import PackageNotFoundError, version  # slow to load
 
     try:
@@ -203,7 +203,7 @@ def _version_of(path: str, arguments: tuple[str, ...]) -> str | None:
 
 @dataclass(frozen=True, kw_only=True)
 class RawOutcome:
-    """The claims of a solver; the selection is scored again before anything is believed.
+    """The claims of a solver; optsum evaluates the selection again before it believes any of them.
 
     Attributes
     ----------
@@ -213,7 +213,7 @@ class RawOutcome:
     selection : tuple of int or None
         Units whose variable rounds to 1.
     objective, bound : float or None
-        Values that the solver states, in the integers of the model (hits, not recall).
+        Values that the solver states, on the integer scale of the model (counted hits, not recall).
     native : str
         The solver's own status.
     nodes : int or None
@@ -305,7 +305,7 @@ class Backend(ABC):
 
     @property
     def keeps_bound(self) -> bool:
-        """Whether the solver's bounds are valid under the given options."""
+        """Whether the solver's bounds stay valid under the options that the user gave."""
         declared, names = self.declaration, self.declaration.names
         known = {*declared.fixed, names.time, names.gap, names.threads, names.seed, names.nodes}
         unknown = [name for name in self.options if name not in known and not fullmatch(declared.bound_keepers, name)]
@@ -316,7 +316,7 @@ class Backend(ABC):
         return self.declaration.licence
 
     def native_statuses(self) -> tuple[str, ...]:
-        """Return every status that the solver's interface has, for a test that all are in `Declaration.statuses`."""
+        """Return every status that the solver can report; a test checks that `Declaration.statuses` has all of them."""
         return tuple(self.declaration.statuses)
 
     def accept(self, limits: Limits) -> None:
@@ -345,7 +345,7 @@ class Backend(ABC):
             )
 
     def settings(self, limits: Limits, seed: int) -> dict[str, Any]:
-        """Return all options to set, under the solver's own names: fixed ones, common ones, and the user's."""
+        """Return all options to set, by the solver's names: name -> value; the user's options override the others."""
         names = self.declaration.names
         values = {
             names.time: None if limits.time_s is None else max(0.0, limits.time_s),
@@ -358,7 +358,7 @@ class Backend(ABC):
         return {**self.declaration.fixed, **common, **self.options}
 
     def kept(self, limits: Limits) -> Limits:
-        """Return the limits that the solver obeys, in which its own options override the given ones."""
+        """Return the limits that the solver obeys: its own options may override the given limits of time and nodes."""
         names = self.declaration.names
         time, nodes = (self.options.get(name) if name else None for name in (names.time, names.nodes))
         if isinstance(time, int | float) and time >= 0:
@@ -368,7 +368,7 @@ class Backend(ABC):
         return limits
 
     def ended(self, ending: Ending, limits: Limits, seconds: float) -> Termination:
-        """Return why the search stopped; a limit set by the solver's own options counts as completion."""
+        """Return why the search stopped; a limit that the user set by the solver's own options counts as completion."""
         kept = self.kept(limits)
         if ending is Ending.LIMIT and self.options and not (kept.time_s is not None and seconds >= 0.9 * kept.time_s):
             return Termination.COMPLETED  # the limit is taken to be one of the solver's own options

@@ -106,7 +106,7 @@ _TESTS: Final[dict[str, tuple[Any, str]]] = {
 
 
 def check_row(row: object, times: tuple[str, ...]) -> None:
-    """Raise `InputError` if a field of a row has another form than optsum writes; `times` names those in seconds."""
+    """Raise `InputError` if a row has a form that optsum never writes; `times`: names of statistics in seconds."""
     if not isinstance(row, Mapping):
         raise InputError(f"this is not a result row of optsum but {type(row).__name__}; give an object")
     for name in _ALWAYS_THERE:
@@ -136,30 +136,30 @@ def _shown(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OptimaFields:
-    """The fields of a row about all optima, or about all near-optimal sets."""
+    """The fields of a row about all optimal, or all near-optimal, selections, which are called sets (of units) here."""
 
-    # Number of sets of any size. A lower bound if not `complete`; 0 if the best value is not proven.
+    # Number of sets. A lower bound if not `complete`; 0 if the best value is not proven.
     count: int
     complete: bool  # Whether the count is exact.
     units: int | None = None  # Number of units of the problem.
-    minimal_count: int | None = None  # Number of sets that contain no other set, if requested.
+    minimal_count: int | None = None  # Number of sets that contain no other counted set, if requested.
     optima: Sequence[Any] | None = None  # The listed sets, if requested.
     # Units that are in all sets, and in no set; None if not all sets are known.
     always: Sequence[Any] | None = None
     never: Sequence[Any] | None = None
-    # Sets drawn at random, and sets that differ much, if requested and all sets are known.
+    # Sets drawn at random, and sets that differ much from one another, if requested and all sets are known.
     sample: Sequence[Any] | None = None
     diverse: Sequence[Any] | None = None
     near: str | None = None  # The requested threshold of near-optimal sets, such as "within 1%".
     # The value that every counted set reaches (the length that no cover exceeds); None if the best value is not proven.
     at_least: float | None = None
-    at_least_exact: str | None = None  # The threshold as values are compared, a fraction.
+    at_least_exact: str | None = None  # The threshold as an exact fraction, by which values are compared.
     # The different values, the best first, with the number of sets that have each; None if not all sets are known, or
     # there are too many to evaluate.
     value_counts: Sequence[tuple[float, int]] | None = None
     # The share of sets that contain each unit, for units that occur; None if not all sets are known.
     unit_shares: Sequence[tuple[Any, float]] | None = None
-    # The share of sets from which no unit can be left out (`optsum.optima.tally`); None if not all sets are known.
+    # The share of irredundant sets, which need every unit (`optsum.optima.tally`); None if not all sets are known.
     irredundant: float | None = None
     irredundant_error: float | None = None  # Its standard error; 0 if every set was tested.
 
@@ -268,7 +268,7 @@ class Frontier:
 
     @classmethod
     def from_row(cls, row: object) -> Frontier | None:
-        """Return the frontier that `to_row` wrote; None for any other value, as rows may have fields of a user."""
+        """Rebuild a frontier that `to_row` wrote; return None for any other value, such as one that a user added."""
         try:
             given = {name: row[name] for name in _names(cls) if name in row}  # type: ignore[index,operator]
             given["steps"] = tuple(map(Step.from_row, given["steps"]))
@@ -337,7 +337,7 @@ def relative_gap(objective: float | None, bound: float | None) -> float | None:
 
 
 def is_posed(formulation: str | None) -> bool:
-    """Return whether a formulation is for problems that are given without a text."""
+    """Return whether a formulation's name says that the problem was given without a text ("problem", "problem:...")."""
     return formulation is not None and formulation.partition(":")[0] == "problem"
 
 
@@ -406,7 +406,7 @@ class Result:
     version, config_hash : str or None
         Version of optsum, and `Options.config_hash`.
     signature : str or None
-        The settings that two results must share to be comparable, in short; None if no problem was built.
+        A short text of the settings that comparable results must share; None if no problem was built.
     error : str or None
         Why the topic could not be searched, if the status is ERROR.
     enumeration : OptimaFields or None
@@ -473,7 +473,7 @@ class Result:
             raise InputError(f"This result contradicts itself: {reason} ({status}, {termination}).")
 
     def changed(self, **values: Any) -> Self:
-        """Return the result with other values of some fields, checked; faster than `dataclasses.replace`.
+        """Return a copy with other values of some fields, and check it; faster than `dataclasses.replace`.
 
         Raises
         ------
@@ -512,7 +512,7 @@ class Result:
 
     @property
     def missed(self) -> list[Any] | None:
-        """The abstract sentences that the selection does not support, for a cover with a maximum length."""
+        """The sentences of the abstract that the selection does not support, for a cover with a maximum length."""
         return self.extra.get("missed")
 
     @property
@@ -522,7 +522,7 @@ class Result:
 
     @property
     def reference(self) -> int | None:
-        """The number of the reference that counts, from 0, with ``references="best"``; None without a selection."""
+        """With ``references="best"``, the number (from 0) of the best reference; None without a selection."""
         return self.extra.get("reference")
 
     @property
@@ -542,7 +542,7 @@ class Result:
 
     @property
     def warning(self) -> str | None:
-        """Why the result is in doubt, in a sentence, such as that the tokenizer drops letters; None if it is not."""
+        """A sentence that says why the result is in doubt, such as that the tokenizer drops letters; else None."""
         return self.statistics.get("warning")
 
     def __repr__(self) -> str:
@@ -652,7 +652,7 @@ class Result:
 
 
 def trusted(result: R, values: Mapping[str, Any]) -> R:
-    """Return a result with other values that are known to be consistent, unchecked (unlike `Result.changed`)."""
+    """Return a copy of a result with other values of some fields, without the checks of `Result.changed`."""
     made = object.__new__(type(result))
     vars(made).update(vars(result))
     vars(made).update(values)
@@ -661,13 +661,13 @@ def trusted(result: R, values: Mapping[str, Any]) -> R:
 
 @dataclass(slots=True)
 class ResultCounts:
-    """Counts and sums over many results, for a summary of all of them."""
+    """Counts and sums over many results, from which a summary is written."""
 
     statuses: Counter[str] = field(default_factory=Counter)  # Number of results by status.
-    ended: Counter[str] = field(default_factory=Counter)  # By limit, "failure of the solver" or "interruption".
-    reasons: Counter[str] = field(default_factory=Counter)  # Errors by `reason_of`.
-    warned: Counter[str | None] = field(default_factory=Counter)  # Topics by their warning, or None.
-    details: set[str | None] = field(default_factory=set)  # At most two different details.
+    ended: Counter[str] = field(default_factory=Counter)  # Results by limit, "failure of the solver", "interruption".
+    reasons: Counter[str] = field(default_factory=Counter)  # Number of errors by their text (`reason_of`).
+    warned: Counter[str | None] = field(default_factory=Counter)  # Number of topics by their warning, or None.
+    details: set[str | None] = field(default_factory=set)  # At most two different values of `Result.detail`.
     objective: float = 0.0  # Sum of the objectives.
     chosen: int = 0  # Sum of the numbers of selected units.
     first_error: str | None = None

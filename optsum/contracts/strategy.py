@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from optsum.problem.objective import Extracts
 
 
-_SLOW_S: Final = 0.05  # If an evaluation by a user's own code takes more seconds, none begins after the time limit.
+_SLOW_S: Final = 0.05  # Seconds of an evaluation by a user's code above which none begins after the time limit.
 _REMEMBERED: Final = 200_000  # Number of selections whose evaluations are kept.
 _LOG = logging.getLogger("optsum")
 
@@ -47,11 +47,11 @@ class Run:
     on_progress : callable, optional
         Called from time to time with the run; returning False stops the search (`Termination.INTERRUPTED`).
     root_bound : Key, optional
-        The root bound of the problem, if it is known already.
+        A bound on all selections of the problem (`Problem.root_bound`), if it is known already.
     certify : callable, optional
         Function that computes a root bound by a deadline; by default `Problem.root_bound`.
     starting : callable, optional
-        Function of the run and a deadline that reports a starting selection to the run (`begin`).
+        Function that takes the run and a deadline, and reports a starting selection to the run; `begin` calls it.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class Run:
     cutoff : Key or None
         The search may omit selections that are not better than this value.
     ran, backend : str or None
-        The strategy to which this one has delegated the search, and its solver.
+        Names of the strategy to which this one has delegated the search, and of the solver.
     deadline : Deadline
         The remaining time, to be checked in every long step; checking it also calls `on_progress`.
     known : dict
@@ -204,7 +204,7 @@ class Run:
         )
 
     def be_searched(self, search: Callable[[Run], object]) -> None:
-        """Run a search function with this run, whose deadline also holds within evaluations, which raise `Stopped`."""
+        """Call a search function with this run; at its deadline, even an evaluation that calls a solver is stopped."""
         before = of_search.set(self.deadline)
         try:
             search(self)
@@ -252,13 +252,13 @@ class Run:
     def begin(self, deadline: Deadline | None = None) -> None:
         """Report the starting selection, unless that has been done or the run has no function for it.
 
-        An exact search calls it once it takes more than moments; the caller of the search does, if a limit was reached.
+        An exact search calls it if it takes longer than a moment; otherwise its caller does, if a limit was reached.
 
         Parameters
         ----------
         deadline : Deadline, optional
-            When finding it must end; given after the time limit, when slow evaluations are no longer called. By default
-            the run's own deadline, which is extended to `Limits.grace_s` if evaluations are quick.
+            When finding the selection must end; given only after the time limit, and then no slow evaluation begins. By
+            default the run's own deadline, which is extended to `Limits.grace_s` if evaluations are quick.
         """
         if self._starting is None:
             return
@@ -310,7 +310,7 @@ class LengthSearch(Protocol):
     def at(self, length: int, at_most: Key | None = None) -> tuple[Key, Selection] | None:
         """Return the best value at a maximum length and a selection with this value; None if nothing is feasible.
 
-        Of several such selections, it is one of least length, which stays optimal for the most smaller maximum lengths.
+        Of several such selections, a shortest one is returned, because it stays optimal down to its own length.
         """
 
 
@@ -332,7 +332,7 @@ class Strategy(ABC):
     all_units : bool
         Whether it needs every sentence as a unit, including sentences that cannot improve the objective.
     flags : tuple of str
-        Those of its fields that are set by the option of a search with the same name.
+        Names of the fields that take the value of the search option with the same name.
     """
 
     name: ClassVar[str]
@@ -374,7 +374,7 @@ class Strategy(ABC):
         """
 
     def prove_extracts(self, extracts: Extracts) -> Extracts | None:
-        """Return several topics with the optima that `search` would prove; None if searching each is as quick."""
+        """Add to several topics the optima that `search` would prove; return None if searching each is as quick."""
         del extracts
         return None
 
@@ -431,7 +431,7 @@ class Strategy(ABC):
         lengths : sequence of int
             The requested maximum lengths, ascending.
         limits : Limits
-            Limits of each search, except its time.
+            Limits of the search at each length, except its time.
         deadline : Deadline
             When all searches must end.
         """

@@ -34,21 +34,21 @@ _OWN: Final = {"shares", "near", "at_least", "weighted", "count", "complete", "a
 
 @dataclass(frozen=True, slots=True)
 class LabelFields:
-    """Parts of a row of labels besides the labels of one optimum."""
+    """The requested fields of a row of labels, besides the labels of one optimum."""
 
     soft: bool = False  # The share of the optima that contain each sentence.
     optima: int = 0  # Number of optima to list.
     far_apart: bool = False  # List optima that differ much from one another, instead of the first ones.
     references: bool = False  # The references that the labels were made for.
-    nearness: Nearness | None = None  # Shares and lists are of all selections this near to the best.
-    weighted: bool = False  # In the shares, weight each selection by its objective.
+    nearness: Nearness | None = None  # Shares and lists include all selections that reach this threshold.
+    weighted: bool = False  # Weight each selection by its objective when computing shares.
 
     @property
     def enumerates(self) -> bool:
         return self.soft or self.optima > 0
 
     def differing(self, row: Mapping[str, Any]) -> str | None:
-        """Return a flag that was not the same when an earlier row was made; None if no flag is known to differ."""
+        """Return a flag that differs from the one by which a row was made; None if no flag is known to differ."""
         if row.get("labels") is None:
             return None
         listed, complete = row.get("all_labels"), row.get("complete", True)
@@ -138,19 +138,19 @@ def labels(
     all_ : int
         Add ``all_labels``: the labels of up to this many optima.
     diverse : bool
-        Choose optima that differ much, instead of the first ones.
+        For ``all_labels``, choose optima that differ much from one another, instead of the first ones.
     within, at_least, within_steps, best : optional
         Compute ``shares`` and ``all_labels`` over near-optimal selections, as in `optsum.enumerate_optima`.
     weighted : bool
-        Weight each of these by its objective in ``shares``.
+        Weight each near-optimal selection by its objective in ``shares``.
     columns, config, **options
         As in `optsum.solve`.
 
     Yields
     ------
     LabelRow
-        ``sentences`` are those that were searched, so raw text need not be split again. A topic that could not be
-        searched has None for sentences and labels, and the reason in ``error``.
+        ``sentences`` holds the sentences of the topic as raw text was split. A topic that could not be searched has
+        None for sentences and labels, and the reason in ``error``.
 
     Raises
     ------

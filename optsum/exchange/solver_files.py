@@ -40,7 +40,7 @@ _INTEGRAL: Final = 0.01  # Largest distance from 0 or 1 of a value that is read 
 
 
 def plain_names(names: Sequence[str], taken: Sequence[str] = ()) -> list[str] | None:
-    """Return names made valid in every format; None if one cannot be, if two become equal, or if there are none.
+    """Return the names in a unique form that every file format accepts; None if that is impossible, or without names.
 
     >>> plain_names(["x[roof]", "x[yard]"]), plain_names(["x[1]", "x(1)"])
     (['x_roof', 'x_yard'], None)
@@ -85,7 +85,7 @@ def _rows(model: LinearModel) -> Iterator[tuple[str, list[tuple[int, int]], str,
 def lp_text(model: LinearModel, units: Sequence[str], comments: Sequence[str] = ()) -> str:
     """Return an integer program in CPLEX's LP format, which CBC, GLPK, HiGHS, SCIP and Gurobi read.
 
-    Every unit is in the objective, if necessary with coefficient 0, so that readers number the columns in this order.
+    Every unit is in the objective, if necessary with coefficient 0, so that readers number the units in their order.
 
     >>> from optsum.coverage.instance import Coverage
     >>> from optsum.program.model import coverage_model
@@ -178,7 +178,7 @@ class Exported:
 
 
 def file_stem(name: str) -> str:
-    """Return the name of a problem's file without the ending: the id if it is a valid name, or one made of it."""
+    """Return the stem of a problem's file name: its id if that is valid, else its valid characters and a checksum."""
     # A file that is not hidden, and that no program takes for an option.
     safe = re.sub(r"[^\w.#-]", "_", name, flags=re.ASCII).strip(".-")[:80]
     # Two ids must not become one file, not even on systems that ignore case.
@@ -187,7 +187,7 @@ def file_stem(name: str) -> str:
 
 
 def unit_labels(task: Task) -> list[str]:
-    """Return a name of each unit that is valid in every format: its label, or ``s`` or ``u`` with a number."""
+    """Return, for each unit, a name that is valid in every format: its label, or ``s`` or ``u`` with a number."""
     if (own := plain_names(task.problem.labels)) is not None:
         return own
     numbered, labels = [f"u{unit}" for unit in range(task.problem.size)], []
@@ -361,7 +361,7 @@ class SolutionFile:
 
 
 def read_solution(path: PathLike, columns: Sequence[str]) -> SolutionFile:
-    """Read a solution file; `columns` are the names of the columns in the order in which some formats number them.
+    """Read a solution file; `columns`: the names of the program's columns, in order, for formats that number them.
 
     Formats are those of CBC (``-solu``), GLPK (``-o`` or ``-w``), HiGHS (``--solution_file``), SCIP (``write
     solution``), Gurobi (``ResultFile``), CPLEX (``write``), the output of MaxSAT solvers, and lines ``name value``.
@@ -508,7 +508,7 @@ def _maxsat(lines: list[str], columns: Sequence[str]) -> SolutionFile:
 
 @dataclass(frozen=True)
 class _Imported(Strategy):
-    """A strategy that reports a given selection, to be scored and compared with the bound."""
+    """A strategy that reports a given selection, so that it is evaluated and compared with the bound."""
 
     given: tuple[int, ...] | None
 

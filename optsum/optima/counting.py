@@ -1,4 +1,4 @@
-"""Numbers of the sets of units whose total length is within limits (Hirao et al. 2017, Table 7), and such sets."""
+"""Count the sets of units whose total length is within limits (Hirao et al. 2017, Table 7), or find one of them."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def count_feasible(lengths: Iterable[int], min_length: int, max_length: int) -> 
 
 
 def count_feasible_forest(lengths: Sequence[int], parents: Sequence[int], min_length: int, max_length: int) -> int:
-    """Count the non-empty sets of units within the limits that contain the parent of each of their units, if any.
+    """Count the non-empty sets of units within the limits that contain, with each unit, its parent if it has one.
 
-    Dynamic programming over the total length: if there are g(c) sets of length c, one more unit of length l makes them
-    g(c) + g(c - l). All g(c) are digits of one long integer, wide enough for any count, so adding a unit takes one
-    shift and one addition. A selection of a tree is empty, or consists of its root and a selection of each subtree;
-    selections of two subtrees are combined by multiplying their integers. The parent of a root is -1.
+    The method is dynamic programming over the total length. If there are g(c) sets of length c, one more unit of length
+    l makes them g(c) + g(c - l). All g(c) are digits of one long integer, wide enough for any count, so adding a unit
+    takes one shift and one addition. A selection of a tree is empty, or consists of its root and a selection of each
+    subtree. Selections of two subtrees are combined by multiplying their integers. The parent of a root is -1.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def estimate_feasible(lengths: Iterable[int], min_length: int, max_length: int, 
 
 
 def _at_least(lengths: list[int], max_length: int, enough: float) -> float:
-    """Return a lower bound by counting subsets of the shortest units, at once when one exceeds `enough`."""
+    """Return a lower bound on the number of sets from the shortest units, and stop once the bound exceeds `enough`."""
     units, found = sorted(lengths), 0.0
     for many in (len(units), len(units) // 2, len(units) // 4):
         longest = units[many - 1] if many else 0
@@ -105,7 +105,7 @@ def _at_least(lengths: list[int], max_length: int, enough: float) -> float:
 
 
 def reachable(lengths: Sequence[int], min_length: int, max_length: int) -> Callable[[int, int], bool]:
-    """Return the test whether a non-empty set of the units u, u + 1, ... can extend a length to be within limits."""
+    """Return a test of (u, length): whether some non-empty set of units >= u, added to a length, is within limits."""
     n, total = len(lengths), sum(lengths)
     rest, least = [0] * (n + 1), [max_length + 1] * (n + 1)
     for unit in range(n - 1, -1, -1):
@@ -135,7 +135,7 @@ _WIDEST: Final = 2**31  # Bits of the largest table (256 MB) that is tried.
 
 
 def fit(lengths: Sequence[int], kept: Sequence[int], others: Sequence[int], low: int, high: int) -> list[int] | None:
-    """Return a selection of a length from `low` to `high`, with units of `kept` in turn if possible; None if none."""
+    """Return units of total length `low` to `high`: each of `kept` that still fits, then others if needed; or None."""
     order = [*kept, *others]
     high = min(high, sum(lengths[unit] for unit in order))
     if low > high or (len(order) + 1) * (high + 1) > _WIDEST:

@@ -48,8 +48,7 @@ EMPTY_FAMILY: Final = 0
 EMPTY_SET: Final = 1
 
 _BLOCK: Final = 1 << 14
-"""Number of nodes converted at once to Python integers; these are quicker, but for millions of nodes need much memory.
-"""
+"""Number of nodes that are converted at once to Python integers, which are quick to read but take much memory."""
 
 _INT64: Final = 2**62  # Counts below it are kept in 64-bit integers.
 
@@ -207,7 +206,7 @@ class Diagram:
 
 
 class DiagramNodes:
-    """Nodes of diagrams under construction, without duplicates; `end` stands for the unit of terminal nodes."""
+    """Nodes of diagrams under construction, without duplicates; `end`: the number in place of a terminal's unit."""
 
     def __init__(self, end: int = -1) -> None:
         self.rows: list[tuple[int, int, int]] = [(end, EMPTY_FAMILY, EMPTY_FAMILY), (end, EMPTY_SET, EMPTY_SET)]
@@ -236,7 +235,7 @@ _BEYOND: Final = 2**31 - 1  # Stands for the unit of the terminal nodes: larger 
 
 
 class Ordered(DiagramNodes):
-    """Nodes of diagrams with ascending units on every path; `UnsupportedError` for more than `max_nodes` nodes."""
+    """Nodes of diagrams with ascending units on every path; a node beyond `max_nodes` raises `UnsupportedError`."""
 
     def __init__(self, max_nodes: int) -> None:
         super().__init__(_BEYOND)
@@ -377,7 +376,7 @@ def sampled_jaccard(diagram: Diagram, pairs: int = PAIRS, seed: int = 0) -> Esti
 
 
 def overlaps(diagram: Diagram, *, max_bytes: int = MAX_BYTES, listed: int = LISTED) -> dict[tuple[int, int], int]:
-    """Return the number of ordered pairs of sets (A, B), A = B included, by (units in both, units in at least one)."""
+    """Count ordered pairs of sets (A, B), including A = B, by their numbers of units (in both, in at least one)."""
     if diagram.count <= listed:
         return _one_by_one(list(diagram))
     with deep_recursion():
@@ -405,7 +404,7 @@ def _one_by_one(sets: list[tuple[int, ...]]) -> dict[tuple[int, int], int]:
 
 
 def _by_pairs(nodes: list[tuple[int, int, int]], root: int, max_bytes: int) -> dict[tuple[int, int], int]:
-    """Return the counts of `overlaps`, computed for each pair of nodes from the counts of their branches."""
+    """Return the counts of `overlaps`: those of each pair of nodes are computed from the pairs of their branches."""
     longest, counts, bytes_left = [0, 0], [0, 1], max_bytes
     for _, without, with_ in nodes[2:]:
         longest.append(max(longest[without], longest[with_] + 1))

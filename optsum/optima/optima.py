@@ -31,7 +31,7 @@ class Nearness:
     at_least: Fraction | None = None  # Least objective; if a length is minimized, the largest length.
     steps: int | None = None  # Number of integer steps below the best value (`optsum.optima.tally.step_of`).
     values: int | None = None  # Number of different values, counted from the best.
-    key: Fraction | None = None  # The threshold as values are compared; there is no option for it.
+    key: Fraction | None = None  # The threshold on the scale on which values are compared; no option sets it.
 
     def __post_init__(self) -> None:
         given = [name for name in ("within", "at_least", "steps", "values", "key") if getattr(self, name) is not None]
@@ -53,7 +53,7 @@ class Nearness:
         within_steps: int | None = None,
         best: int | None = None,
     ) -> Nearness | None:
-        """Return the threshold of the given option, such as ``within="1%"``; None without one. Several are refused."""
+        """Return the threshold that an option gives, such as ``within="1%"``; None without one; several are refused."""
         if within is None and at_least is None and within_steps is None and best is None:
             return None
         return cls(
@@ -77,7 +77,7 @@ class Nearness:
         return f"best {self.values} value{'' if self.values == 1 else 's'}"
 
     def least(self, best: Key, sense: Sense, *, step: Fraction | None, power: int) -> Fraction:
-        """Return the threshold as values are compared, from the best value; it is not known for `values`."""
+        """Compute the threshold from the best value; `step` and `power`: `step_of` and `power_of` the instance."""
         if self.key is not None:
             return self.key
         key, sign = Fraction(best), 1 if sense is Sense.MAXIMIZE else -1
@@ -98,7 +98,7 @@ _TEXT: Final = re.compile(r"\s*(-?(?:\d{1,18}(\.\d{0,30})?|\.\d{1,30}|\d{1,18}/0
 
 
 def _exactly(given: object, wanted: str) -> Fraction:
-    """Return a number exactly as written: 0.475 is 475/1000; `wanted`: beginning of the message if it is none."""
+    """Return a number exactly as written, so that 0.475 is 475/1000; `wanted`: the beginning of an error message."""
     text = format(Decimal(repr(float(given))), "f") if isinstance(given, float) else str(given)
     found = _TEXT.fullmatch(text)
     if found is None or isinstance(given, bool) or not isinstance(given, str | Real | Decimal):
@@ -168,17 +168,17 @@ class Optima:
     bound : int, Fraction or None
         A proven limit of all values: the value is optimal if it equals the bound. None if no bound is known.
     complete : bool
-        Whether these are all such sets; otherwise a limit was reached, and `count` is a lower bound on their number if
-        `proven`.
+        Whether the diagram has all of these sets. If not, a limit was reached, and `count` is a lower bound on their
+        number if `proven`.
     termination : str
         ``completed``, or the limit that was reached: ``time_limit``, ``node_limit``, ``memory_limit``,
         ``interrupted``.
     statistics : mapping
         Counts and times of the search, as numbers and texts.
     names : UnitNames or None
-        The names that stand for units in the sets of all methods; None if their numbers do.
+        The names by which methods take and return units; None if they use unit numbers.
     least : Fraction or None
-        The threshold of near-optimal sets, comparable with values; None if these are only optima.
+        The threshold of near-optimal sets, on the scale of `value`; None if all sets are optima.
     best : tuple of int or None
         A set of the best value, as numbers of units; None if every set has the best value.
     known : mapping of selection to Evaluation
@@ -211,7 +211,7 @@ class Optima:
         termination: str = "completed",
         statistics: Mapping[str, Any] | None = None,
     ) -> Optima:
-        """Return the optima given as a list of sets, for strategies that list them; by default `bound` is `value`."""
+        """Build `Optima` from a list of sets of unit numbers; `bound` defaults to `value`, so they count as proven."""
         bound, diagram = value if bound is None else bound, Diagram.of_sets(sets)
         return Optima(diagram, value, bound, complete, termination, statistics or {})
 
@@ -234,7 +234,7 @@ class Optima:
         return f"{least}{number} {'optimum' if self.count == 1 else 'optima'} of value {self.value}"
 
     def near(self, least: Fraction | None, best: tuple[int, ...] | None) -> Self:
-        """Return the same sets, described as all that reach the threshold `least`; `best` is one of the best value."""
+        """Return a copy with `least`, the threshold that all sets reach, and `best`, a set with the best value."""
         return replace(self, least=least, best=best)
 
     @property
@@ -292,7 +292,7 @@ class Optima:
         return self._named(tuple(sorted(unit for unit in units if not self.diagram.holding.get(unit, 0))))
 
     def minimal(self) -> Self:
-        """Return only the sets that contain no other of these sets.
+        """Return a copy with only the sets that contain no other set.
 
         Raises
         ------

@@ -67,7 +67,7 @@ _ROWS: Final = 2_000  # Sets between two calls of `check`.
 
 
 def totals_of_sets(arrays: Arrays, diagram: Diagram, check: Callable[[], object] = NEVER.check) -> IntArray:
-    """Return totals and length (sets, totals + 1) in the diagram's order; `check` is called and may raise."""
+    """Return totals and length of each set (sets, totals + 1), in the diagram's order; `check` may raise to stop."""
     found = np.empty((diagram.count, len(arrays.constants) + 1), np.int64)
     way, stage = np.empty(len(diagram.nodes) + 1, np.int64), np.zeros(len(diagram.nodes) + 1, np.int8)
     way[0], at, state = diagram.root, np.zeros(2, np.int64), empty_state(arrays)
@@ -85,7 +85,7 @@ def chosen_sets(diagram: Diagram, wanted: NDArray[np.bool_]) -> list[tuple[int, 
 class Worth:
     """The values of the sets of a diagram."""
 
-    keys: list[Fraction]  # The different values as they are compared, the best first.
+    keys: list[Fraction]  # The distinct values, as exact fractions, the best first.
     which: IntArray  # (sets,): the index in `keys` of each set's value, in the diagram's order.
 
 

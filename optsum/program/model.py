@@ -1,7 +1,7 @@
 r"""Integer linear programs as arrays, for all MILP backends; their relaxations in HiGHS; covers as logical clauses.
 
-Rows are built block by block. Columns and rows of ceilings, for common subsequences, come from
-`optsum.coverage.ceilings`.
+Rows are built block by block. `optsum.coverage.ceilings` gives the columns and rows for ceilings (longest common
+subsequences).
 
 Bounds are proven in integers from multipliers found in floating point. For rows ``l <= A x <= b`` and ``0 <= x <= u``,
 *any* multipliers y give, by weak duality,
@@ -90,7 +90,7 @@ class LinearModel:
 
     @classmethod
     def trusted(cls, **given: Any) -> LinearModel:
-        """Return a program whose arrays are not checked; a cover's search makes one for each relaxation."""
+        """Return a program whose arrays are not checked, because some searches build very many programs."""
         made = object.__new__(cls)
         made.__dict__.update(given)
         return made
@@ -105,7 +105,7 @@ class LinearModel:
 
 
 def _sides(values: Any, name: str) -> NDArray[np.float64]:
-    """Return the limits of rows: whole numbers below 2^53 in size, or infinity if open."""
+    """Convert and check the limits of rows: whole numbers below 2^53 in absolute value, or infinite if open."""
     if isinstance(values, np.ndarray) and values.dtype == np.float64:
         found: NDArray[np.float64] = values
     else:
@@ -145,7 +145,7 @@ class LinearRows:
     def close(
         self, rows: int, lower: float | IntArray | NDArray[np.float64], upper: float | IntArray | NDArray[np.float64]
     ) -> None:
-        """End a block of `rows` rows with their limits, each one number or an array (rows,)."""
+        """End a block of `rows` rows; each limit is one number for all rows, or an array (rows,)."""
         self.lower.append(np.broadcast_to(np.asarray(lower, np.float64), (rows,)))
         self.upper.append(np.broadcast_to(np.asarray(upper, np.float64), (rows,)))
         self.count += rows
@@ -165,11 +165,11 @@ class LinearRows:
 
 
 class CeilingColumns:
-    """The columns and rows of all ceilings of an instance.
+    """The columns and rows of all ceilings (longest common subsequences) of an instance.
 
-    `rows`: number of rows. `slot`, `worth`, `upper` (columns,): total, gain and upper bound of each column.
-    `capped`: the first of two rows for each group of a `CappedUnion`, and for each relaxed `TextSubsequence`: hits are
-    limited by covered positions (or clipped unigrams), then by copies (or hits of single units).
+    `rows`: number of rows. `slot`, `worth`, `upper` (columns,): total, gain and upper bound of each column. `capped`:
+    the first of two rows of each group of a `CappedUnion`, and of each relaxed `TextSubsequence`. The first limits hits
+    by covered positions (or clipped unigrams), the second by copies (or hits of single units).
     """
 
     def __init__(self, instance: Coverage, *, relaxed: bool = False) -> None:
@@ -200,7 +200,7 @@ def _ones(count: int) -> IntArray:
 
 
 def steps_of(instance: Coverage) -> tuple[IntArray, IntArray]:
-    """Return the gain of each step (further copy) of all gain tables, and the feature of each step."""
+    """Return two arrays (steps,) for the further copies in all gain tables: the gain of each, and its feature."""
     full = np.diff(instance.level_start) - 1
     steps = np.delete(np.diff(instance.level), instance.level_start[1:-1] - 1)
     return steps, np.repeat(np.arange(instance.features), full)
@@ -307,7 +307,7 @@ def coverage_model(instance: Coverage, ratio: Fraction | None = None, *, relaxed
 
 
 class JointColumns:
-    """Columns of the joint occurrences, from number `first` on, and their rows.
+    """Columns, numbered from `first`, and rows of joints, which are occurrences that depend on several units.
 
     There is one column m for each distinct pair of needed units v and vetoing units u, in general with the rows ``m <=
     x_v`` and ``m <= 1 - x_u`` (Hirao et al. 2017, compressive, eq. 8-9). The seams of a joined text have stronger and
@@ -336,7 +336,7 @@ class JointColumns:
 
     @property
     def size(self) -> int:
-        """Number of columns: one for each distinct occurrence, and one for each unit if there are seams."""
+        """Number of columns: one for each distinct joint, and one for each unit if some joints are seams."""
         return len(self.occurrences) + (self.units if self.seams.any() else 0)
 
     def add_rows(self, rows: LinearRows) -> None:
@@ -395,7 +395,7 @@ _EARLY_S: Final = 0.5
 
 
 def load() -> None:
-    """Import the solver, before time is measured."""
+    """Import HiGHS, so that a later search does not spend its time on it."""
     with standing():
         import highspy  # noqa: F401
 
@@ -546,7 +546,7 @@ def relax(model: LinearModel, deadline: Deadline = NEVER) -> Relaxation | None:
 
 
 def near_best(model: LinearModel, deadline: Deadline) -> NDArray[np.float64] | None:
-    """Return the columns of an almost optimal solution, or of the best found by a deadline; None without a solution.
+    """Return values of the columns that are nearly optimal, or the best found by a deadline; None without a solution.
 
     The solution is in floating point, and callers must evaluate it.
     """
@@ -609,7 +609,7 @@ def model_bound(model: LinearModel, deadline: Deadline = NEVER) -> int:
 
 
 def relaxed_bound(model: LinearModel, relaxation: Relaxation | None) -> int:
-    """Return `dual_bound` with the multipliers of a relaxation, or with zeros if there is none or these do better."""
+    """Return `dual_bound` with the multipliers of a relaxation, or with zeros if it is missing or zeros do better."""
     if relaxation is not None and relaxation.optimal:
         return dual_bound(model, relaxation.duals)
     tried = [np.zeros(model.rows), *([] if relaxation is None else [relaxation.duals])]  # an early basis may be worse
@@ -649,12 +649,12 @@ def support(clauses: Iterable[Iterable[Bits]]) -> Bits:
 
 
 def without(clauses: Iterable[Iterable[Bits]], units: Bits) -> Clauses:
-    """Return the clauses without alternatives that contain any of `units`; a clause may have no alternative left."""
+    """Remove from each clause the alternatives that contain any of `units`; a clause may keep no alternative."""
     return tuple([tuple([alternative for alternative in clause if not alternative & units]) for clause in clauses])
 
 
 def contains_one(candidate: Bits, known: Collection[Bits]) -> bool:
-    """Return whether the candidate contains one of the known sets; if its subsets are fewer, each is looked up."""
+    """Return whether one of the known sets is a subset of the candidate; looks up its subsets if these are fewer."""
     if isinstance(known, set) and 1 << candidate.bit_count() < len(known):
         subset = candidate
         while subset:
@@ -721,7 +721,7 @@ def clauses_of(instance: Coverage, check: Callable[[], object] = NEVER.check) ->
 def interchangeable(
     clauses: Clauses, lengths: Sequence[int], *, every: bool = False, check: Callable[[], object] = NEVER.check
 ) -> tuple[Clauses, dict[int, list[int]]]:
-    """Return the clauses without units that others can replace, such as repeated sentences, and classes of units.
+    """Remove from clauses the units that other units can replace, such as repeated sentences; also return classes.
 
     Two units are interchangeable if swapping them changes no clause. Of a class of such units, a minimum cover needs at
     most as many as one alternative contains, and the shortest ones suffice.
@@ -770,7 +770,7 @@ def _alike(clauses: Clauses, check: Callable[[], object]) -> Iterator[tuple[list
     for units in chain.from_iterable(candidates.values()):
         if len(units) > 1:
             together = sum([1 << unit for unit in units])
-            # Each alternative with some of them has a counterpart with the first, so that these alternatives suffice.
+            # An alternative with some of these units has a counterpart with the first unit, so the latter suffice.
             yield units, max([(alternative & together).bit_count() for _, alternative in places[units[0]]])
 
 
@@ -831,7 +831,7 @@ def wcnf_text(instance: Coverage, names: Sequence[object] = (), *, title: str = 
 
 
 def model_of(instance: Coverage, *, relaxed: bool = False) -> LinearModel:
-    """Return the integer program of an instance; in a cover, without units that others can replace."""
+    """Return the integer program of an instance; that of a cover omits units that other units can replace."""
     if not is_cover(instance):
         return coverage_model(instance, relaxed=relaxed)
     lengths = instance.lengths.tolist()
@@ -855,8 +855,8 @@ def cover_program(
     satisfy a clause. An alternative of one unit is the column of this unit.
 
     `clauses`: no alternative contains another of its clause (`canonical`). `units`: the units of the first columns, in
-    order, at least all that occur. `lengths`: of all units. Row i of the model is clause i. The second result has, for
-    each clause, unit -> its row; -1 for an alternative of a single unit, which needs no row.
+    order, which include all units of the clauses. `lengths`: length of each unit number. Row i of the model is clause
+    i. The second result has, for each clause, unit -> its row, or -1 if the unit alone is an alternative.
     """
     column = {unit: place for place, unit in enumerate(units)}
     rows: list[int] = []

@@ -30,7 +30,7 @@ from optsum.program.surrogate import DenominatorBox, Weighted, box_of, collapsed
 from optsum.system.clock import NEVER, Deadline, Stopped
 from optsum.whole import INT64_SAFE
 
-_MANY = 64  # Largest number of ratios whose sum is an exact fraction.
+_MANY = 64  # Largest number of terms whose sum is computed as an exact fraction; sums of more are rounded up.
 
 _GRID = 10**6  # Bounds are multiples of 1 / _GRID, and rounds end when they gain less.
 
@@ -38,7 +38,7 @@ MANY_JOINTS = 100  # Number of joints above which each program takes far longer 
 
 _ROUNDS = 8  # Rounds of Frank and Wolfe's method.
 
-_CLIMBS = 2  # Climbs of one ratio that approximates a sum, the second at the denominators that the first found.
+_CLIMBS = 2  # Greedy searches on one ratio that approximates a sum; the second uses the denominators of the first.
 
 _WINDOWS = 5  # Number of times that the window with the largest bound of a harmonic mean is halved.
 
@@ -83,7 +83,7 @@ def ratio_bound(instance: Coverage, start: Fraction | None = None, deadline: Dea
 
 
 def value_bound(instance: Coverage, deadline: Deadline = NEVER) -> Fraction:
-    """Return a bound of the key of every selection, for any combination of ratios."""
+    """Return a bound of the value for comparisons (`key_of`) of every selection, for any combination of ratios."""
     weights = [Fraction(weight) for weight in instance.weights]
     if instance.combination.alone:
         if not affordable(instance, deadline):
@@ -110,7 +110,7 @@ def value_bound(instance: Coverage, deadline: Deadline = NEVER) -> Fraction:
 
 
 def alone_bounds(instance: Coverage, deadline: Deadline) -> list[Fraction]:
-    """Return a bound of each ratio by itself; of many joints, each is treated as if its first unit sufficed."""
+    """Return a bound of each ratio by itself; if joints are many, each is relaxed to need only its first unit."""
     if len(instance.joints) > MANY_JOINTS and (instance.constants[1::2] > 0).all():
         instance = _without_joints(instance)
     most = reaches(instance)
@@ -118,9 +118,9 @@ def alone_bounds(instance: Coverage, deadline: Deadline) -> list[Fraction]:
 
 
 def _without_joints(instance: Coverage) -> Coverage:
-    """Return an instance of the same selections, with no lower values, whose joints need only their first units."""
+    """Return a relaxed instance, with values at least as large, in which each joint needs only its first unit."""
     odd = instance.slot % 2 == 1
-    added = [joint for joint in instance.joints if not odd[joint.feature]]  # those of denominators only lower values
+    added = [joint for joint in instance.joints if not odd[joint.feature]]  # joints in denominators only lower values
     held = np.repeat(np.arange(instance.size), np.diff(instance.unit_start))
     units = np.concatenate([held, np.array([joint.needs[0] for joint in added], np.int64)])
     features = np.concatenate([instance.unit_feature, np.array([joint.feature for joint in added], np.int64)])
@@ -184,10 +184,10 @@ def _tangent_bound(
     known: Fraction,
     deadline: Deadline,
 ) -> Fraction:
-    """Return the largest bound of the programs at a tangent; `known`, a bound of all selections, if they give none.
+    """Return the largest bound of the programs at the tangent of `anchor`, or `known` if they give no bound.
 
-    With totals near the limit of 64 bits, all multipliers of denominators may be rounded to 0, or sums of totals may be
-    too large.
+    They give none with totals near the limit of 64 bits: all multipliers of denominators may be rounded to 0, or sums
+    of totals may be too large. `known`: a bound of all selections.
     """
     box = None if window is None else window_box(instance, *window)
     wish = anchored(instance, Fraction(1), [float(ratio) for ratio in anchor], box)
@@ -224,7 +224,7 @@ def only(instance: Coverage, h: int) -> Coverage:
 def greedy_units(instance: Coverage, deadline: Deadline = NEVER) -> tuple[int, ...]:
     """Return a greedy selection; no units if none is found by the deadline.
 
-    If values of a sum of ratios do not fit 64 bits, one ratio that approximates the sum is climbed, without joints.
+    If values of a sum of ratios do not fit 64 bits, one ratio that approximates the sum is climbed with relaxed joints.
     """
     climbed = climb(instance, deadline)
     if climbed is not None or not instance.combination.adds or not (instance.constants[1::2] > 0).all():
@@ -249,7 +249,7 @@ def greedy_units(instance: Coverage, deadline: Deadline = NEVER) -> tuple[int, .
 
 
 def single_bound(instance: Coverage, start: Fraction | None = None, deadline: Deadline = NEVER) -> Fraction:
-    """Return a bound of the ratio of an instance with one ratio of any kind."""
+    """Return a bound of the only ratio of an instance, whose denominator may be constant or vary."""
     if not affordable(instance, deadline):
         return trivial_bound(instance)
     if instance.constant_denominator:
@@ -292,7 +292,7 @@ def trivial_bound(
 
 
 def quick_bound(instance: Coverage) -> Fraction:
-    """Return a bound of the key of every selection from what totals can be at most, without a linear program."""
+    """Return a bound of every selection's value from upper limits of the totals, without a linear program."""
     most = reaches(instance)
     alone = [trivial_bound(instance, h, most, quick=True) for h in range(instance.ratios)]
     return combined_bound(instance, alone, Deadline(0.0))
@@ -317,7 +317,7 @@ def sum_bound(
 ) -> Fraction:
     """Return a bound of the weighted sum of the ratios, at most `known`; it need not fall below `enough`.
 
-    `totals`: those of a good selection. If a denominator may be 0, the result is `known`.
+    `totals`: all totals of a good selection. If a denominator may be 0, the result is `known`.
     """
     if not (instance.constants[1::2] > 0).all() or not affordable(instance, deadline):
         return known
@@ -363,11 +363,10 @@ def anchored(
 
 
 def relaxed_anchor(instance: Coverage, deadline: Deadline = NEVER) -> list[float]:
-    """Return ratios that nearly maximize the product of their powers in the linear relaxation, as the best anchor.
+    """Return, as an anchor, ratios that nearly maximize the product of their powers in the linear relaxation.
 
-    The method is Frank and Wolfe's, with a line search.
-
-    The result is empty if denominators vary or are 0, or if the relaxation has no optimum before the deadline.
+    The method is Frank and Wolfe's, with a line search. The result is empty if denominators vary or are 0, or if the
+    relaxation is not solved before the deadline.
     """
     if instance.mass[1::2].any() or (instance.slot % 2 == 1).any():
         return []
@@ -395,7 +394,7 @@ def relaxed_anchor(instance: Coverage, deadline: Deadline = NEVER) -> list[float
 
 
 def _relaxed_tops(instance: Coverage, tops: Sequence[int], deadline: Deadline) -> NDArray[np.float64] | None:
-    """Return the numerators that maximize their sum with the weights `tops` in the relaxation; None if unsolved."""
+    """Return the numerators that maximize their sum, weighted by `tops`, in the linear relaxation; None if unsolved."""
     if not affordable(instance, deadline):
         return None
     single = collapsed(instance, tops, [0] * instance.ratios)
@@ -443,7 +442,7 @@ def most_of(instance: Coverage, which: int) -> int:
 
 
 def restricted(instance: Coverage, which: int, low: int, high: int) -> Coverage:
-    """Return an instance with all selections whose denominator of ratio `which` is within limits, and few others."""
+    """Restrict an instance to selections whose denominator of ratio `which` is within limits, and few others."""
     mass, shift = instance.mass[2 * which + 1], int(instance.constants[2 * which + 1])
     low, high = max(0, low - shift), high - shift
     units = np.flatnonzero(mass)

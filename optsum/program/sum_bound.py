@@ -55,17 +55,17 @@ _LOOKS: Final = 150  # Largest number of boxes that are examined; with several c
 
 _STEPS: Final = 60  # Steps of the subgradient method between two checks of the deadline.
 
-_LEAST_GAIN: Final = 1e-3  # Relative improvement by these steps, below which no more steps are made.
+_LEAST_GAIN: Final = 1e-3  # Relative improvement by `_STEPS` steps below which a box is no longer improved.
 
 _NEWTON: Final = 100  # Steps of Newton's method, which ends much earlier unless rounding errors let it alternate.
 
-_CELLS: Final = 100_000  # Largest number of side constraints times units with which the bound considers them.
+_CELLS: Final = 100_000  # If side constraints times units exceed it, the bound ignores the side constraints.
 
 _ROW_STEP: Final = 10.0  # Step of a row's price, relative to that of a copy's price and to the norm of the row.
 
 
 class Copies(NamedTuple):
-    """The copies of features in units and seams."""
+    """The numbers of copies of features in units and in occurrences of several units (seams)."""
 
     # start, feature, copies: (units + 1,), (entries,), (entries,)
     start: IntArray
@@ -75,7 +75,7 @@ class Copies(NamedTuple):
     seam_start: IntArray
     seam_feature: IntArray
     seam_copies: IntArray
-    # first, lone: (seams,): the first unit, or -1; whether it counts beside other seams of the unit, not instead.
+    # first, lone: (seams,): the first unit, or -1; whether the seam counts in addition to other seams of the unit.
     first: IntArray
     lone: NDArray[np.bool_]
     step_start: IntArray  # (features + 1,): where the steps of each feature's gains begin.
@@ -85,7 +85,7 @@ class Copies(NamedTuple):
 
 @njit(cache=True)
 def _profits(copies, gains, price, row_price, mass, count, profit, choice):
-    """Return the sum over f of the module's text; fill `count` (its c), `profit` (terms of i, without V), `choice`."""
+    """Return the sum over f in the module's docstring; fill `count` (c), `profit` (of units, without V), `choice`."""
     start, feature, copy, seam_start, seam_feature, seam_copy, first, lone, step_start, most, rows = copies
     slack = gains[:1].sum() * 0
     for f in range(len(price)):
@@ -123,7 +123,7 @@ def _profits(copies, gains, price, row_price, mass, count, profit, choice):
 
 @njit(cache=True)
 def _descend(copies, gains, price, least, largest, row_price, row_low, row_high, row_step, linear, base, goal, steps):
-    """Improve prices in place by some steps, or until V is at most `goal`; return V, and the scale of the last step.
+    """Improve prices in place by `steps` steps, or until V is at most `goal`; return V and the scale of the last step.
 
     `linear`: mass and e of each unit. `base`: the constants of ``a T`` and ``b D``, and the scale of the first step.
     """
@@ -253,7 +253,7 @@ class SumBound:
         self._few = few, steps[few] + self._copies.most[few] - 1
 
     def _rows_of(self, box: DenominatorBox) -> tuple[IntArray, IntArray]:
-        """Return the rows over the units (rows, units) for a box, and the limits of each (rows, 2)."""
+        """Return the side constraints on units in a box: coefficients (rows, units) and two limits each (rows, 2)."""
         instance = self._instance
         rows, limits = [], []
         for number in range(0 if box.quotient else 1 if box.outlines else len(box.low)):
@@ -274,7 +274,7 @@ class SumBound:
         return found, np.array(limits, np.int64).reshape(len(rows), 2)
 
     def below(self, known: Fraction, deadline: Deadline) -> Fraction:
-        """Return the best bound that is found by the deadline, at most `known`, which is a bound."""
+        """Return the best bound that is found by the deadline, beginning with the bound `known`."""
         corners = [_Corner(np.full(len(self._copies.most), 0.5), np.zeros(len(self._copies.rows)))]
         parts = [(-known, 0, _Part(self._whole, corners))]
         number = 0
@@ -293,7 +293,7 @@ class SumBound:
         return min(known, max([self._enough, *(-bound for bound, _, _ in parts)]))
 
     def _looked_at(self, bound: Fraction, part: _Part, deadline: Deadline) -> Sequence[tuple[Fraction, _Part]]:
-        """Return the parts that replace a part, with bounds: none if `enough` is a bound, its halves, or itself."""
+        """Return the boxes that replace a box, with bounds: none if `enough` bounds it, its halves, or the same box."""
         corners = []
         found = programs(self._instance, part.box, self._wish, largest=REACH, check=deadline.check)
         for number, (tops, bottoms) in enumerate(found):
@@ -314,7 +314,7 @@ class SumBound:
         return [(less, _Part(part.box, corners, done=slow))]
 
     def _descended(self, tops: Sequence[int], bottoms: Sequence[int], box: DenominatorBox, begun: _Corner) -> _Corner:
-        """Return better prices of a corner's program, with the bound that they prove, if its numbers fit 64 bits."""
+        """Improve the prices of a corner's program; return them with the bound that they prove if it fits 64 bits."""
         instance, most = self._instance, self._most
         if max(sum(map(mul, tops, most[0::2])), sum(map(mul, bottoms, most[1::2]))) >= INT64_SAFE:
             return replace(begun, bound=None)
@@ -362,7 +362,7 @@ class SumBound:
         linear: IntArray,
         base: Sequence[int],
     ) -> bool:
-        """Return whether prices prove in integers that no selection in the program has more than `value`."""
+        """Return whether prices prove, in integers, that no selection in the program is worth more than `value`."""
         copies, times = self._copies, int(value * self._grid)
         sums = float(price @ copies.most) + float(
             np.abs(row_price) @ np.abs(copies.rows.astype(np.float64)).sum(axis=1)

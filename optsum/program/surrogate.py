@@ -53,7 +53,7 @@ class Outline:
 
 
 def outlines_of(added: NDArray[np.float64]) -> tuple[tuple[Outline, Outline], ...]:
-    """Return the lowest and the highest sums of each coordinate but the first, as curves over sums of the first."""
+    """Return curves of the lowest and highest sum of each row but the first of `added`, over the sum of the first."""
     first, *others = added
     ways = [(other, np.argsort(other / first, kind="stable")) for other in others]
 
@@ -90,7 +90,7 @@ class DenominatorBox:
         )
 
     def sloped(self) -> DenominatorBox:
-        """Return the box with only those quotients that are possible where the first coordinate is in its range."""
+        """Narrow the ranges of quotients to values that are possible with the first coordinate in its range."""
         low, high = list(self.low), list(self.high)
         for number, (under, over) in enumerate(self.outlines, 1):
             # With larger x, y / x grows on a convex curve from the origin, and falls on a concave one.
@@ -138,16 +138,16 @@ class DenominatorBox:
 class Weighted:
     """The inequality ``sum of weights[h] T_h / D_h >= value`` over the given ratios."""
 
-    ratios: tuple[int, ...]  # Numbers of the ratios; others count nothing.
+    ratios: tuple[int, ...]  # Numbers h of the ratios in the sum.
     weights: tuple[Fraction, ...]  # A positive number for each of these ratios.
     value: Fraction
-    # A positive numerator for each of these ratios, as near the optimum: it affects how tight the programs are, never
-    # whether they are valid.
+    # A positive numerator for each of these ratios, near its value at the optimum. It affects how tight the programs
+    # are, never whether they are valid.
     typical: tuple[float, ...]
 
 
 def wish_of(instance: Coverage, ratios: Sequence[int], value: Fraction, totals: Sequence[int]) -> Weighted:
-    """Return the inequality "the mean of some ratios is at least `value`"; `totals`: of a typical good selection."""
+    """Return the inequality "the mean of some ratios is at least `value`"; `totals`: all totals of a good selection."""
     weights = tuple(Fraction(instance.weights[h]) for h in ratios)
     typical = tuple(max(float(totals[2 * h]), 0.5) for h in ratios)
     return Weighted(tuple(ratios), weights, value * sum(instance.weights), typical)
@@ -193,7 +193,7 @@ def varies_alike(instance: Coverage) -> bool:
 
 
 def _varying(instance: Coverage, h: int, *, all_alike: bool) -> object:
-    """Return a key, equal for denominators that vary equally (with features, only if `all_alike`); None if constant."""
+    """Return a key that is equal if denominators vary equally (by features: if `all_alike`); None for a constant."""
     row = instance.mass[2 * h + 1]
     features = np.flatnonzero(instance.slot == 2 * h + 1)
     if not len(features):
@@ -220,7 +220,7 @@ def _varying(instance: Coverage, h: int, *, all_alike: bool) -> object:
 def _worthwhile(
     wish: Weighted, constants: Sequence[int], part: Sequence[int], low: float, high: float, most: Sequence[int]
 ) -> float:
-    """Return the largest coordinate, rounded up, at which the largest numerators can satisfy the inequality."""
+    """Return the largest value of the only coordinate, rounded up, at which the inequality may hold."""
 
     def value(mass: float) -> float:
         return sum(
@@ -258,9 +258,9 @@ def _quotients(instance: Coverage, wish: Weighted, box: DenominatorBox) -> Denom
 
 
 def within(instance: Coverage, box: DenominatorBox, wish: Weighted, *, least: bool) -> Coverage | None:
-    """Return an instance with all selections of a box, and few others, by limits of lengths; None if there are none.
+    """Limit the lengths of an instance to those of selections in a box; return None if there are no such selections.
 
-    `least`: whether also to exclude shorter selections, which is better for bounds and worse for searches.
+    `least`: whether to limit lengths from below, too, which is better for bounds and worse for searches.
     """
     if not box.outlines:
         return instance
@@ -279,7 +279,7 @@ def within(instance: Coverage, box: DenominatorBox, wish: Weighted, *, least: bo
 
 
 def _along(instance: Coverage, wish: Weighted, box: DenominatorBox) -> DenominatorBox:
-    """Return a box of the first coordinate and the quotients of the others by it, if all are sums over the units.
+    """Return a box of the first coordinate and of the quotients of other coordinates by it, if all are sums over units.
 
     Numbers of words and of bigrams are nearly proportional, so most pairs in a box of both belong to no selection.
     """
@@ -324,7 +324,7 @@ def programs(
     check: Callable[[], object] = NEVER.check,
     one: bool = False,
 ) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Yield integers (a, b) for each corner: if a selection satisfies the inequality, ``a T - b D >= 0`` at a corner.
+    """Yield integers (a, b) for each corner; a selection that satisfies the inequality has a T >= b D at some corner.
 
     `largest`: limit of a T + b D; `steepest`: limit of each a; both affect only precision. `one`: yield one program
     for all corners, with the largest coefficients.
@@ -369,7 +369,7 @@ def collapsed(instance: Coverage, tops: Sequence[int], bottoms: Sequence[int]) -
 
 
 def alike_features(coverage: Coverage) -> IntArray:
-    """Return the group of each feature: features with equal entries and joints (and parity of totals) share a group."""
+    """Return a group number for each feature; features share it if they occur equally, and in one kind of total."""
     order = np.argsort(coverage.unit_feature, kind="stable")
     unit = np.repeat(np.arange(coverage.size), np.diff(coverage.unit_start))[order]
     ends = np.searchsorted(coverage.unit_feature[order], np.arange(coverage.features + 1))

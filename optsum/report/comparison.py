@@ -135,7 +135,7 @@ def chance(differences: Sequence[float]) -> Cell:
 
 
 def claims(results: Sequence[Result]) -> tuple[Key | None, list[Key], bool]:
-    """Return what results of one problem claim: the optimum or None, all bounds, and whether no claims contradict."""
+    """Return the claims of results of one problem: the optimum or None, all bounds, and whether they are consistent."""
     keys = [key for result in results if (key := result.key) is not None]
     bounds = [bound for result in results if (bound := result.bound_key) is not None]
     optima = {key for result in results if result.status is Status.OPTIMAL and (key := result.key) is not None}
@@ -215,7 +215,7 @@ def average(values: Iterable[float | None], digits: int = 4) -> Cell:
 
 
 def seeds_deviation(by_seed: Iterable[Sequence[float]]) -> float | None:
-    """Return the standard deviation of the means of each seed; None for fewer than two seeds with values."""
+    """Return the standard deviation of the seeds' mean values; None for fewer than two seeds with values."""
     means = [fmean(values) for values in by_seed if values]
     return stdev(means) if len(means) > 1 else None
 
@@ -249,18 +249,18 @@ class Plan:
     """The strategies, backends, time limits and seeds of a comparison."""
 
     variants: tuple[Options, ...]  # The options of each run on a problem, those of the exact strategy first.
-    exact: str | None  # The strategy with whose proven optimum the others are compared.
+    exact: str | None  # The strategy that proves the optima with which the others are compared.
     added: bool = False  # Whether the exact strategy is run only for the optima, as the user did not list it.
-    # Solvers on each of which a strategy with a backend is run; empty if it is run on one solver only.
+    # The solvers on which each strategy with a backend is run; empty for a single solver.
     backends: tuple[Solver, ...] = ()
-    # Seeds with each of which a strategy that is not exact is run; empty if it is run once.
+    # The seeds with which each strategy that is not exact is run; empty for a single run.
     seeds: tuple[int, ...] = ()
-    # Time limits (s) with each of which a strategy is run; empty if there is one limit, or none.
+    # The time limits, in seconds, with which each strategy is run; empty for one limit, or none.
     time_limits: tuple[float, ...] = ()
 
     @property
     def strategies(self) -> list[str]:
-        """The lines of the table: names of strategies, with solver and time limit if several of them are compared."""
+        """The lines of the table: names of strategies, with the solver or time limit if several are compared."""
         return list(dict.fromkeys(self.names))
 
     @property
@@ -345,7 +345,7 @@ def plan_of(
 
 
 def solvers_of(given: object, base: Options) -> tuple[Solver, ...]:
-    """Return backends with their own options, from names ("usable": all that work here) or tables of both."""
+    """Return (backend, its own options) from names ("usable": all backends that work here), or tables with both."""
     found: list[Solver] = []
     for part in given if isinstance(given, list | tuple) and given else [given]:
         if isinstance(part, Mapping):
@@ -444,7 +444,7 @@ def seeds_of(given: object, seed: int | None = None) -> tuple[int, ...]:
 
 
 def each_seed(options: Options, seeds: Sequence[int]) -> list[Options]:
-    """Return the options with each of the seeds; for an exact strategy, only the options as they are."""
+    """Return copies of the options, one for each seed; for an exact strategy, only the given options."""
     if not seeds or STRATEGIES.load(options.strategy).exact:
         return [options]
     return [options.model_copy(update={"seed": seed}) for seed in seeds]
@@ -497,7 +497,7 @@ def _solve_part(part: Topic, setups: Sequence[Setup], said: Sequence[Mapping[str
 
 
 class _Shared:
-    """The problems of a topic, one for each reference searched separately, each built once for all strategies."""
+    """The problems of a topic (one for each reference if searched separately), built once for all strategies."""
 
     def __init__(self) -> None:
         self._tasks: dict[tuple[int, bool], tuple[Task, float]] = {}
@@ -557,7 +557,7 @@ _SOLVED: Final = "Means are over the problems that a strategy solved."
 
 @dataclass
 class Details(Tabular):
-    """Numbers of every strategy for each problem, and the tables that `Comparison.details` shows of them."""
+    """Objectives, ratios and times of every strategy by problem, and the tables of them."""
 
     strategies: list[str]
     sense: Sense
@@ -717,7 +717,7 @@ class Comparison(Tabular):
         self.contradictions: list[str] = []
         self.details = Details(plan.strategies, plan.variants[0].formulated().sense)
         self._keep = keep_results
-        # Counts by strategy; and by strategy and kind (or seed) the numbers of all problems.
+        # Counts by strategy; then, by strategy and kind of number (or seed), the numbers of all problems.
         self._counts: dict[str, Counter[str]] = {name: Counter() for name in plan.strategies}
         self._numbers: defaultdict[tuple[str, str | int], array[float]] = defaultdict(lambda: array("d"))
         # A strategy given as a file has two names: the place, which errors name, and the `name` of the class.

@@ -27,7 +27,7 @@ Style = Literal["line", "points", "bar"]
 _MARKERS: Final = "os^DvPX*"  # Series have different markers, so that they differ without colours, too.
 _WIDE: Final = 60  # If the names below bars have more characters together, they are rotated.
 _STAMPS: Final = {".png": ("Software", "Description"), ".pdf": ("CreationDate", "Subject")}
-"""Two metadata fields by format: one that differs from run to run or version, which is left out, and the caption's."""
+"""By format, two metadata fields: one that varies by run or version, which is left out, and one for the caption."""
 
 COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#1b1d1f", "#7a6a00")
 """The colours of series (Okabe & Ito), in the same order as on the page of `optsum.report.page`."""
@@ -83,7 +83,7 @@ class Figure:
     def of_table(
         cls, name: str, table: Table, columns: Sequence[str], y_label: str, *, rows: Container[str] | None = None
     ) -> Figure:
-        """Return bars by row of a table for `columns` (none: all numeric ones); a column "± seeds" is an interval."""
+        """Return bars for `columns` of a table (empty: all numeric ones), by row; "± seeds" becomes error bars."""
         headings = [column.heading for column in table.columns]
         names = next((place for place, column in enumerate(table.columns) if column.numeric), len(headings))
         shown = [row for row in table.rows if rows is None or row[0] in rows]

@@ -42,7 +42,7 @@ def _failure(work: Callable[[], object]) -> str:
 def _listed(
     table: Table, names: Registry[Any], row_of: Callable[[str, Any], Sequence[str]], absent: Sequence[str]
 ) -> Table:
-    """Add a row for each name, with the cells of `row_of`, or if it cannot be loaded with `absent` and the reason."""
+    """Add a row for each name: the cells of `row_of` or, if loading it fails, the cells `absent` and the reason."""
     for name in names:
         reason = _failure(partial(names.load, name))
         table.rows.append([name, *absent, reason] if reason else [name, *row_of(name, names.load(name))])
@@ -107,7 +107,7 @@ def _backends() -> Table:
 
 
 def _tried(backend: str) -> str:
-    """Return why a backend solves no tiny problem; "" if it solves one, even if only covers."""
+    """Return the reason why a backend solves none of several tiny problems; "" if it solves one of them."""
     reason = ""
     for case in (_OBJECTIVES["recall"], *(each for each in _other_formulations().values() if "metric" not in each)):
         setup = setup_of(resolve({"backend": backend, **case}))  # an option of a backend implies the strategy milp

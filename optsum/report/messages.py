@@ -30,7 +30,7 @@ LINE_S: Final = 30.0  # Seconds between two lines of progress in a log.
 _shown: list[Console] = []  # Consoles on which a bar is shown now.
 
 
-_quiet = [False]  # The last one says whether only errors are reported.
+_quiet = [False]  # A stack; its last entry says whether only errors are reported.
 
 
 def is_quiet() -> bool:
@@ -49,7 +49,7 @@ def say(message: str) -> None:
         print(visible(message), file=sys.stderr, flush=True)  # noqa: T201 - its purpose
 
 
-Advance: TypeAlias = Callable[..., None]  # Called with the number of items that were done since the last call, or 1.
+Advance: TypeAlias = Callable[..., None]  # Its argument is the number of items done since the last call, by default 1.
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Scores of systems: ROUGE of their summaries, or the claims that their contexts support; human correlations."""
+"""Scores of systems (ROUGE of summaries, or claims that contexts support), and their correlation with human scores."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _SHARED: Final = (
 
 
 class OracleScores:
-    """Enumeration of all oracles of topics by metric within the maximum length, and the table about them."""
+    """All oracles of topics for each metric, within the maximum length, and the table of scores against them."""
 
     def __init__(self, options: ScoreOptions) -> None:
         given: dict[str, Any] = {name: getattr(options, name) for name in _SHARED if name in options.model_fields_set}
@@ -105,7 +105,7 @@ class OracleScores:
 
 
 class PackedContexts:
-    """Comparison of contexts that systems packed with the best context of the same maximum length."""
+    """A comparison between each system's context (its choice of passages) and the best one of equal maximum length."""
 
     def __init__(self, options: ScoreOptions) -> None:
         names = ("formulation", "max_length", "length_unit", "length_tokenizer", "uncoverable", "time_limit", "flat")
@@ -153,7 +153,7 @@ class PackedContexts:
 
 
 def _chosen(topic: Topic, system: System, task: Task, *, counted_one: bool) -> tuple[Selection, int]:
-    """Return the passages that a system chose as units of the topic's problem, and the number of other passages."""
+    """Return the unit numbers of the passages that a system chose, and the number of chosen passages without a unit."""
     names: Sequence[int | str]
     if system.selection is not None:
         check_extract(topic, alternatives_of(topic, "miss"), system.selection)
@@ -225,8 +225,8 @@ class SystemRow:
     topics: int  # Number of topics with a summary of the system.
     rouge: dict[str, dict[str, float]]  # By metric and measure, means over those topics.
     human: dict[str, float]  # By kind of human score, means over the topics that have one.
-    # By metric and measure against all oracles, means over the topics whose oracles were all found, None without such a
-    # topic; empty if not requested.
+    # By metric and measure, mean agreement with all oracles, over topics whose oracles were all found; None if there is
+    # no such topic. Empty if not requested.
     oracle: dict[str, dict[str, float | None]] = field(default_factory=dict)
     # For contexts: the means of "objective" (supported share of the claims) and "gap" (lost share of the optimum) over
     # topics with contexts within the maximum length, the largest such gap ("worst"), the mean "length" of all contexts,
@@ -251,7 +251,7 @@ class HumanCorrelation:
 
 @dataclass
 class _Sums:
-    """The values of one system over all topics, of which means are computed; `both`: pairs of score and human score."""
+    """The values of one system in all topics, for computing means; `both`: pairs of a score and a human score."""
 
     topics: int = 0
     over: int = 0
@@ -400,7 +400,7 @@ def score(
 def score_rows(
     topics: AnyTopics, systems: Any, scores: SystemScores, limit: int | None = None
 ) -> Generator[list[dict[str, Any]], None, None]:
-    """Yield the rows of each topic's summaries, and last those without a topic; `limit`: number of topics scored."""
+    """Yield the rows of each topic's summaries, then of summaries without a topic; `limit`: most topics to score."""
     options = scores.options
     of_topic: dict[str | int, list[System]] = {}  # by its id, or by its place
     unread = []

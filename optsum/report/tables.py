@@ -442,7 +442,7 @@ def _lines(
     long: Sequence[str] = (),
     caption: Iterable[str] = (),
 ) -> Table:
-    """Return a table with a line for each result; if `cells` returns None, it has dashes and the error or status."""
+    """Return a table with a line for each result: its `cells` or, if these are None, dashes and the error or status."""
     table = Table.of(["id"], numbers, long=long, caption=caption)
     dashes = ["-"] * (len(table.columns) - 2)
     for result in results:

@@ -83,7 +83,7 @@ class Cut:
         return kept[: max((place for place, size in enumerate(sizes, start=1) if size), default=0)]
 
     def system(self, system: System, text: Sequence[Sentence]) -> System:
-        """Return a system with its sentences up to the limit, the last one uncut, so that extracts remain extracts."""
+        """Return a copy of a system with whole sentences up to the limit, so that an extract remains an extract."""
         count = len(self.text(text))
         selection = system.selection
         if selection is not None and len(selection) == len(text):
@@ -102,7 +102,7 @@ def summary_of(topic: Topic, system: System) -> Sequence[Sentence]:
 def summaries_of(
     topic: Submitted, rows: list[Row], lines: Collection[str] = (), read: Callable[[Topic, System], Any] = summary_of
 ) -> Iterator[tuple[System, Any]]:
-    """Yield systems with the result of `read`; refused ones, or ones named as `lines` of tables, go into `rows`."""
+    """Yield each system with the result of `read`; for refused systems, or names in `lines`, add rows to `rows`."""
     for system in topic.systems:
         name = system.system
         try:
@@ -148,7 +148,7 @@ class Study(Tabular):
     # Most searches take milliseconds; the limit keeps a few hard topics from delaying the study.
     time_limit: Annotated[float | None, option("seconds of search per problem", ge=0)] = 5.0
     workers: Annotated[int, option("number of processes", ge=1)] = 1
-    # Rows of all finished topics, with the topic's ``id``, the ``kind`` of row, and in ``rows`` how many the topic has.
+    # Rows of all finished topics, with the topic's ``id``, the ``kind`` of row, and the topic's number of ``rows``.
     rows: list[Row] = field(default_factory=list, init=False)
     failures: list[str] = field(default_factory=list, init=False)  # A sentence for each input that could not be used.
     missing: list[str] = field(default_factory=list, init=False)  # Ids of topics that occur only in systems' summaries.
@@ -160,7 +160,7 @@ class Study(Tabular):
     @property
     @abstractmethod
     def _searches(self) -> Mapping[Any, Sequence[Options]]:
-        """The searches of each topic: by a key of the study, the options for each seed; `OptionError` for bad ones."""
+        """The searches of each topic: a key of the study -> the options for each seed; bad ones raise `OptionError`."""
 
     def _options(self, names: str, **how: Any) -> Options:
         """Return the options of a search: the study's limits, its options `names`, and `how`, which overrides them."""
@@ -168,7 +168,7 @@ class Study(Tabular):
         return resolve({**{name: getattr(self, name) for name in shared}, **how}, reports=False)
 
     def searches(self) -> Sequence[Options]:
-        """Return the options of all searches; those of the first say how topics are processed."""
+        """Return the options of all searches; the first options also determine how topics are processed."""
         return list(chain.from_iterable(self._searches.values()))
 
     def _setups(self) -> dict[Any, list[Setup]]:

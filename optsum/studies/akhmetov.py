@@ -307,7 +307,7 @@ _RELEVANT: Final = 0.7  # Weight of relevance against redundancy (lambda) in max
 
 
 def baseline(name: str) -> Callable[[Topic, int], Sequence[int]]:
-    """Return a baseline of Table 3 on words of the tokenizer "rouge" without the stop words of ROUGE-1.5.5."""
+    """Return a baseline of Table 3: a function that selects sentences by words (tokenizer "rouge", no stop words)."""
     if name == "mmr":
         return marginal_relevance
     if name not in _SUMY:

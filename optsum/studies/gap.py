@@ -1,7 +1,7 @@
-"""The study of the recall that each restriction costs: from any text to compressions, extracts, heuristics and systems.
+"""The study of the recall lost by each restriction: any text, compressions, extracts, heuristics and systems, in turn.
 
-The limit of each is a limit of all that follow: an extract is a compression that leaves nothing out, and both are texts
-of the documents' words (`optsum.problem.any_text`).
+The limit of each kind holds for the kinds after it, too: an extract is a compression that leaves nothing out, and both
+are texts of the documents' words (`optsum.problem.any_text`).
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class GapStudy(SeededStudy):
         }
 
     def searches(self) -> Sequence[Options]:
-        """Return the options of all searches but those of compressions, for which not all topics have parses."""
+        """Return the options of all searches except compressions, because topics may lack the necessary parses."""
         return [options for (line, _), seeded in self._searches.items() if line != COMPRESSIVE for options in seeded]
 
     def work(self) -> Callable[[Submitted], list[Row]]:
@@ -121,7 +121,7 @@ class GapStudy(SeededStudy):
         return mean_of(other[topic] - one[topic] for topic in one if topic in other)
 
     def share(self, line: str, metric: str) -> float | None:
-        """Return the recall of a line as a share of that of any text, over its topics; None if the latter is 0."""
+        """Return a line's recall divided by the recall of any text, over the line's topics; None if the latter is 0."""
         one, whole = self.recalls(line, metric), self.recalls(ANY_TEXT, metric)
         most = sum(whole[topic] for topic in one)
         return sum(one.values()) / most if most else None

@@ -107,7 +107,7 @@ class HiraoStudy(SeededStudy, CutStudy):
         return said
 
     def of_problems(self, metric: str, setting: str, *, every: bool = True) -> list[Row]:
-        """Return the problems of which all oracles are known, or unless `every` all with a proven optimum."""
+        """Return the problems whose oracles are all known; without `every`, all problems with a proven optimum."""
         rows = self.of("problem", metric=metric, references=setting)
         return [row for row in rows if (row["complete"] if every else _is_proven(row))]
 
@@ -153,7 +153,7 @@ class HiraoStudy(SeededStudy, CutStudy):
 
 METRICS: Final = {"rouge-1": "hirao-r1", "rouge-2": "hirao-r2"}
 """The metrics, with the preset of the paper's text analysis for each."""
-LINES: Final = {"Oracle": "oracle", "Greedy": "greedy"}  # Lines of tables that no system may be named, with the field.
+LINES: Final = {"Oracle": "oracle", "Greedy": "greedy"}  # Lines of tables (names that no system may have) -> field.
 
 SETTINGS: Final = ("multi", "single")  # Oracles for all references together, and for each reference.
 _NAMED: Final = {"multi": "", "single": " (single)"}  # Suffixes of the lines of Table 2, by setting.
@@ -161,7 +161,7 @@ _NAMED: Final = {"multi": "", "single": " (single)"}  # Suffixes of the lines of
 Searched: TypeAlias = tuple[Row, Optima | None]  # The row of a problem, and its oracles if all were found.
 Setups: TypeAlias = Mapping[tuple[str, str], Sequence[Setup]]  # The resolved searches, by metric and role.
 
-_PAIRS_BYTES: Final = 2**22  # Memory limit for comparing all pairs of oracles, in .1 s; no time limit, so runs agree.
+_PAIRS_BYTES: Final = 2**22  # Memory limit for comparing all pairs of oracles (.1 s); time limits would vary by run.
 DRAWS: Final = 100  # Number of oracles of each problem drawn at random with replacement, as in the paper.
 
 Floats = NDArray[np.float64]
@@ -222,7 +222,7 @@ def _correlation_table(study: HiraoStudy, human: str) -> Table:
 
 
 def judged_of(study: HiraoStudy, human: str, systems: Sequence[str]) -> Judged:
-    """Return the scores of systems on the topics of which all of them have summaries and all oracles are known."""
+    """Return the systems' scores on the topics that all systems have summarized and whose oracles are all known."""
     rows: dict[tuple[str, str, str], Row] = {
         (row["id"], row["system"], row["metric"]): row for row in study.of("system") if human in row["human"]
     }
@@ -505,7 +505,7 @@ def _of_system(study: HiraoStudy, system: str | None, metric: str, setting: str)
 
 
 def _best_peer(study: HiraoStudy, metric: str) -> str | None:
-    """Return the system with the best mean, the first one in case of ties, among those with the most topics."""
+    """Return the system with the best mean (of ties, the first) among the systems with the most topics."""
     means = {name: _of_system(study, name, metric, "multi") for name in study.values_of("system")}
     most = max(map(len, means.values()), default=0)
     scored = {name: fmean(values.values()) for name, values in means.items() if values and len(values) == most}
@@ -533,7 +533,7 @@ def _of_all(study: HiraoStudy) -> list[str]:
 
 
 def _groups(study: HiraoStudy, *, every: bool | None = True) -> Iterator[tuple[list[str], list[Row]]]:
-    """Yield metric, setting and problems of each group; `every` as of `HiraoStudy.of_problems`, None for all."""
+    """Yield ([metric, setting], problems) of each group; `every`: as in `HiraoStudy.of_problems`, None for all."""
     for setting, metric in product(SETTINGS, METRICS):
         all_ = study.of("problem", metric=metric, references=setting)
         if found := all_ if every is None else study.of_problems(metric, setting, every=every):
@@ -625,9 +625,8 @@ def draw_extracts(
 ) -> tuple[int, Iterator[tuple[int, ...]]]:
     """Return the number of non-empty sets within a maximum length, and an iterator of at most `wanted` of them.
 
-    If there are more, they are drawn at random with replacement, all with the same probability. Sets are numbered
-    recursively, those without the first unit before those with it; the number of sets that fit into each length is
-    counted beforehand.
+    If there are more than `wanted`, they are drawn uniformly at random with replacement. Sets are numbered recursively:
+    sets without the first unit come before sets with it. So the sets that fit into each length are counted beforehand.
 
     >>> count, drawn = draw_extracts([2, 3, 4], 5, 100, 0)
     >>> count, list(drawn)

@@ -158,7 +158,7 @@ class LinHovyStudy(CutStudy):
         return list(found.values())
 
     def groups(self) -> dict[str, list[Row]]:
-        """Return the documents of each set of `SETS`; "NAME, common" has those for which every method has a score."""
+        """Return the documents of each set in `SETS`; "NAME, common": those for which every method has a score."""
         documents = self.documents()
         agreed_on = [one for one in documents if one.get("MaxH") is not None]
         sets = {name: [one for one in agreed_on if least <= one["MaxH"] < most] for name, (least, most) in SETS.items()}

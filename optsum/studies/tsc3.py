@@ -97,7 +97,7 @@ def answers(topic: Topic, summary: Iterable[Sentence]) -> Answers | None:
     """Return the scores of pseudo question answering; None if the topic has no questions.
 
     Questions are ``meta["questions"]``, a list of objects with ``answer`` (text), or ``answers`` (a list of texts, of
-    which the best counts). A sentence has an answer if that is a substring of it; several blanks count as one.
+    which the best counts). A sentence has an answer if the answer is a substring of it; several blanks count as one.
     """
     questions = _questions(topic)
     if not questions:

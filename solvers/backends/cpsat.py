@@ -28,7 +28,7 @@ from optsum.system.processes.supervised import GRACE_S, TO_GO_S, Overran
 
 
 class CpSat(Backend):
-    """CP-SAT on the integer program, with all columns integral, which loses no optimum."""
+    """CP-SAT on the integer program; all columns are made integral, which loses no optimum."""
 
     name = "cp-sat"
     about = "CP-SAT of OR-Tools, in a separate process"

@@ -51,7 +51,7 @@ from optsum.system.processes.supervised import GRACE_S, OUTPUT, Overran, find_pr
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PyomoDeclaration(Declaration):
-    """A solver behind Pyomo.
+    """Properties of a solver that is called through Pyomo.
 
     Attributes
     ----------
@@ -422,7 +422,7 @@ _DIGITS: Final = 1e-5  # Relative error of a number printed with six digits, wit
 def told_older(
     results: Any, model: Any, ending: Ending, quality: BoundQuality, sense: Sense, *, gap: bool
 ) -> dict[str, Any]:
-    """Return the selection, objective and bound in results of the older interface; `gap`: whether one was requested."""
+    """Return selection, objective and bound in results of the older interface; `gap`: whether a gap was requested."""
     from pyomo.opt import SolverStatus, TerminationCondition
 
     objective = None
@@ -484,7 +484,7 @@ _LINES: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """Gives a solver the time that is left when it starts, and ends it if it overruns."""
+    """A watch over a solver: passes on the time that is left when the solver starts, and ends it if it overruns."""
 
     name: str  # Name of the backend, for messages.
     deadline: Deadline  # Time at which the solver is to end.
@@ -519,7 +519,7 @@ class Watch:
 
     @contextmanager
     def older(self, solver: Any) -> Iterator[None]:
-        """Make a solver of Pyomo's older interface start with the time that is left; a program is also supervised."""
+        """Make a solver of Pyomo's older interface start with the time that is left; also supervise it if a program."""
         from pyomo.common.tempfiles import TempfileManager
 
         with TemporaryDirectory(prefix="optsum-", ignore_cleanup_errors=True) as folder:
@@ -604,7 +604,7 @@ _SWALLOWED_S: Final = 0.5  # Seconds until the exception is raised again, in cas
 
 
 class Alarm:
-    """Raises `Overran` at a deadline inside a ``with`` block, until `silence` is called.
+    """A context in which `Overran` is raised at a deadline, unless `silence` was called before.
 
     The exception interrupts any Python code. It is raised by a signal, which only the main thread receives: in other
     threads nothing is raised.
@@ -718,7 +718,7 @@ def load_pyomo() -> Any:
 
 
 class _Bounded:
-    """The module `subprocess` with another `run`: it limits a program's output, and ends all processes it started."""
+    """A stand-in for the module `subprocess` whose `run` limits a program's output, and ends all processes of it."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(subprocess, name)
@@ -778,7 +778,7 @@ class _OneThread(TextIOBase):
 
 @contextmanager
 def hushed() -> Iterator[StringIO]:
-    """Capture the output of solvers, their modules and Pyomo in this thread; it is yielded for error messages."""
+    """Capture the output of solvers, their modules and Pyomo in this thread, and yield it for error messages."""
     noise = StringIO()
     out, err = _OneThread(noise, sys.stdout), _OneThread(noise, sys.stderr)
     logger = logging.getLogger("pyomo")

@@ -324,7 +324,7 @@ class Glpk(PyomoBackend):
     )
 
     def native(self, solver: Any, results: Any) -> tuple[str, str]:
-        """Return the status; a reached gap is read from the log, because Pyomo reports all feasible ends alike."""
+        """Return the status; a reached gap is read from the log, because Pyomo reports it like any feasible end."""
         if "GAP TOLERANCE REACHED" in (getattr(solver, "_log", None) or ""):
             return "gap", "gap tolerance reached"
         return super().native(solver, results)
@@ -416,8 +416,8 @@ class Xpress(PyomoBackend):
         # The objective is an integer: a bound less than 1 away proves it.
         fixed={"mipabsstop": 0.999},
         bound_keepers=r"(?i)mip(rel|abs)stop|max(node|time|mipsol)|timelimit",
-        # Pyomo reports "warning, other" at every limit. These are the state of the solution if the search is complete,
-        # and otherwise the reason of its stop.
+        # Pyomo reports "warning, other" at every limit. Here, the keys are the state of the solution if the search is
+        # complete, otherwise the reason why it stopped.
         statuses={
             **dict.fromkeys(("optimal", "gap"), Ending.OPTIMAL),
             "infeasible": Ending.INFEASIBLE,

@@ -78,7 +78,7 @@ _TIED_CELLS: Final = 4_000_000
 
 
 def grain_of(core: Core) -> int:
-    """Return the divisor of the lengths that keeps a knapsack table below 160 MB, and below 32 MB under precedence."""
+    """Return the divisor of lengths that keeps a knapsack table below 160 MB, or 32 MB if units have ties."""
     return max(1, -(-(core.size + 1) * (core.high + 1) // (_TIED_CELLS if core.tied else _CELLS)))
 
 
@@ -90,7 +90,7 @@ def net(table_start, table, price, scale, f, c):
 
 @njit(cache=True)
 def cost_term(weight, step, scale, v, chosen, undecided):
-    """Return a cost's term in the slack; `v`, `chosen`: copies and shares of chosen items; `undecided`: of others."""
+    """Return a cost's term in the slack; `v`, `chosen`: copies, shares of chosen items; `undecided`: other shares."""
     due = undecided - weight * step * scale
     if v >= step:
         return chosen + due
@@ -99,7 +99,7 @@ def cost_term(weight, step, scale, v, chosen, undecided):
 
 @njit(cache=True)
 def knapsack(lengths, profit, skip, low, high, grain):
-    """Return the knapsack table: ``K[i, c]`` is the best profit of units i, i + 1, ... if c of length `high` is left.
+    """Return the knapsack table: ``K[i, c]`` is the best profit of the units from i on within the length c <= `high`.
 
     With a minimum length `low` (and grain 1), selections that are too short are `IMPOSSIBLE`. ``skip[i]`` is the first
     unit after the descendants of i; it is empty if no unit has any.
@@ -127,7 +127,7 @@ def evaluated(core):
     """Return the terms of a core's bound under its prices; all except the counts `best` and `left` are scaled.
 
     `alone` (items,): value of the mass and the copies of each item, less its shares, without rows. `profit` (n,),
-    `surplus` (joints,): the same of units and of joints, with rows. `best` (features,): the count that maximizes
+    `surplus` (joints,): that value of units and of joints, with rows. `best` (features,): the count that maximizes
     ``table - price * count``. `left` (features,): copies in all items. `unpaid` (costs,): sum of the shares. `slack`.
     """
     _ids, lengths, mass, start, feature, count, table_start, table, price, costs, base, _low, _high, scale, ties = core
@@ -275,7 +275,7 @@ def _decide(core, grain, target, bound_only, state):
 
 @njit(cache=True)
 def bounds_within(core, longest):
-    """Return the bound of each maximum length from 0 to `longest`, of a core without costs and minimum length."""
+    """Return a core's bound at each maximum length from 0 to `longest`; it must have no costs and no minimum length."""
     lengths, scale = core[1], core[13]
     _alone, profit, _surplus, _best, _left, _unpaid, slack = evaluated(core)
     out = np.empty(longest + 1, np.int64)
@@ -337,7 +337,7 @@ def bounds_of_seams(core: Core) -> tuple[IntArray, IntArray] | None:
     start = np.searchsorted(joint, np.arange(joints + 1))
 
     def left(values: IntArray) -> IntArray:
-        """Return for each joint the sum of the values of the units between its two units that do not veto it."""
+        """Return, for each joint, the sum of `values` over the units between its two units, without its vetoes."""
         between, vetoing = (np.concatenate([[0], np.cumsum(each)]) for each in (values, values[unit]))
         found: IntArray = between[second] - between[first + 1] - vetoing[start[1:]] + vetoing[start[:-1]]
         return found
@@ -385,7 +385,7 @@ Matrix: TypeAlias = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float
 
 
 class LinearProgram(NamedTuple):
-    """A maximization in the form of HiGHS."""
+    """A linear maximization as the arrays that HiGHS takes."""
 
     # cost, lower, upper: (columns,)
     cost: NDArray[np.float64]
@@ -508,7 +508,7 @@ class Session:
             self._highs.setBasis(basis)
 
     def begin_near(self, columns: IntArray, rows: IntArray) -> None:
-        """Let the first solution of a model start from positions of columns and rows, which need not make a basis."""
+        """Start the first solution of a model at given positions of columns and rows, which need not form a basis."""
         import highspy
 
         status = highspy.HighsBasisStatus
@@ -542,7 +542,7 @@ class Session:
 
 
 class _Pool(threading.local):
-    """The relaxations of a thread, one for each depth of the search at which a new one is built."""
+    """The HiGHS sessions of a thread: one for each depth of the search at which a new relaxation is built."""
 
     def __init__(self) -> None:
         self.sessions: list[Session] = []
@@ -552,7 +552,7 @@ POOL: Final = _Pool()
 
 
 def _unchained(multipliers: IntArray, holds: NDArray[np.bool_]) -> IntArray:
-    """Return multipliers of whole rows from those of difference rows (`chains_of`)."""
+    """Convert the multipliers of difference rows (`chains_of`) into multipliers of whole rows."""
     found, m = multipliers.copy(), len(holds)
     # The least value so far in each chain; ranks are lower in later chains, so that earlier chains have no effect.
     values, rank = np.unique(found[:m], return_inverse=True)
@@ -732,7 +732,7 @@ def _add_rows(core: Core, model: LinearRows, span_column: int) -> int:
 
 
 def priced(core: Core, multipliers: IntArray) -> Core:
-    """Return a core with the multipliers of its relaxation as prices of features and rows, and as shares."""
+    """Return a core with the multipliers of its relaxation as prices of features and rows, and as shares of costs."""
     m = len(core.price)
     shares = m + 1 + len(core.costs.cost)
     core = core._replace(price=multipliers[:m], costs=core.costs._replace(share=multipliers[m + 1 : shares]))
@@ -766,7 +766,7 @@ def columns_and_rows(
 
 
 def chains_of(core: Core) -> tuple[NDArray[np.bool_], NDArray[np.bool_]] | None:
-    """Return which features have all units of the one before, and the entries their rows omit; None without any."""
+    """Return masks of features with all units of the feature before, and of entries that their rows omit; or None."""
     m, n = len(core.table_start) - 1, core.size
     if len(core.feature) < _MANY * m or m * n > _PAIRS or core.count.max(initial=1) > 1:
         return None

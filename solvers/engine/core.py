@@ -57,7 +57,7 @@ LONGEST: Final = 100_000  # Largest number of entries of the gain table of a row
 
 
 def widths(start: IntArray) -> IntArray:
-    """Return the number of entries of each packed row; `numpy.diff` takes eight times as long on small arrays."""
+    """Return the lengths of packed rows from their starts; `numpy.diff` takes eight times as long on small arrays."""
     return start[1:] - start[:-1]
 
 
@@ -180,7 +180,7 @@ def _with_rows(program: Program, rows: Sequence[Row]) -> Program:
 
 
 def spread(rows: Sequence[Row]) -> int:
-    """Return an upper limit of the factor by which rows multiply the range of a program's values."""
+    """Return an upper limit of the factor by which side constraints multiply the range of a program's values."""
     return 1 + sum(int(np.abs(numbers).sum()) + max(limit, 0) for _, numbers, limit, _ in inequalities_of(rows))
 
 
@@ -294,7 +294,7 @@ NO_TIES: Final = Ties(_NONE, _NONE, _NONE, _NONE, _NONE, JointRows(_NONE, _NONE,
 
 
 class Core(NamedTuple):
-    """The rest of a program for the kernels, with units, joints and features renumbered from 0.
+    """The undecided rest of a program, as arrays for kernels; units, joints and features are numbered from 0.
 
     It is a named tuple because a frozen dataclass of this size takes 5-15 us to make, several times for each topic.
     """
@@ -778,7 +778,7 @@ def _merged(item_of: IntArray, start: IntArray, feature: IntArray, *values: IntA
 
 
 def _kept_rows(core: Core, state: States, joint_of: IntArray, unit_of: IntArray, part_of: IntArray) -> JointRows:
-    """Return the rows of joints that may still become active; a row whose unit is decided needs two such members.
+    """Return the rows with joints that may still become active: at least two of them if the row's unit is decided.
 
     `joint_of`: the new number of each joint, -1 if it is removed. `unit_of`: the new number of each unit. `part_of`:
     the unit of which a joint has become a part, or -1.
@@ -810,7 +810,7 @@ def _kept_rows(core: Core, state: States, joint_of: IntArray, unit_of: IntArray,
 
 
 def _into_units(core: Core, lone: NDArray[np.bool_]) -> tuple[IntArray, IntArray, IntArray, IntArray, CappedCosts]:
-    """Return entries, mass and costs of all items after some joints became parts of a unit; `lone`: their needs."""
+    """Make joints parts of the only unit that they need; return entries, mass and costs. `lone`: mask of such needs."""
     if not lone.any():
         return core.start, core.feature, core.count, core.mass, core.costs
     n, costs = core.size, core.costs
@@ -891,7 +891,7 @@ _MAX_VALUE: Final = 2**56
 _MAX_SCALED: Final = 2**59
 _SCALE: Final = 1 << 16
 _MANY: Final = 100_000  # Number of vetoes from which the deadline is checked while a root is made.
-_VETO_S: Final = 1e-7  # Least time (s) for each veto of a root on a fast machine; work without a chance is not begun.
+_VETO_S: Final = 1e-7  # Least time (s) for each veto of a root; a root that cannot be made in time is not begun.
 _PAIRS: Final = 40  # Largest number of joints of one unit that are compared with one another.
 
 
@@ -954,10 +954,10 @@ def _simplified(
 
 
 def _with_seams(joints: list[_Occurrence], deadline: Deadline) -> list[_Occurrence]:
-    """Return the joints, with those marked as seams that exclude each other as seams do.
+    """Mark as seams the joints that exclude each other as seams do.
 
-    Such a joint needs two units, and is vetoed only by units between the two, including all that other such joints need
-    (other units between the two may be sentences without text). So joints that overlap exclude each other.
+    Each of them needs two units, and is vetoed only by units between the two. These include all units between that
+    other seams need (the remaining ones may be sentences without text), so that seams that overlap exclude each other.
     """
     pairs = [
         joint
@@ -1047,7 +1047,7 @@ def _entries(groups: Iterable[Sequence[int]]) -> tuple[IntArray, IntArray]:
 
 
 def core_of(program: Program, deadline: Deadline = NEVER) -> tuple[Core, int]:
-    """Return the root instance of a program, and the divisor of its values.
+    """Return the core of a program before any decision, and the divisor of its values.
 
     Values of the core times the divisor, plus the program's base, are values of the program. Units longer than the
     maximum, and their descendants, are left out. With thousands of joints of a thousand vetoes each, this takes some

@@ -4,9 +4,9 @@ The root relaxation gives prices, and the prices give an integer bound. Then tar
 all sets that reach the target are enumerated, and the first target with any set gives exactly the optima. If values are
 large numbers (weighted gains), the optimum is bracketed first, by searches that stop at one set.
 
-A subtree is searched with a limited number of frames. If they do not suffice, it is split at a unit and each half gets
-its own prices, which tightens the bounds; this helps if most frames fail. If most succeed (become diagram nodes),
-splitting would only create parts that share less, so the search continues with a larger memo while it remains fruitful.
+A subtree is searched with a limited number of frames, the nodes of the depth-first search. If they do not suffice, it
+is split at a unit, and each half gets its own prices, which tightens the bounds. This helps if most frames fail. If
+most frames become diagram nodes, the halves would share less, so the search continues with a larger memo while many do.
 If the bound does not depend on the length (`is_flat`), splitting does not help but merging does, so the search
 continues with a growing memo.
 
@@ -279,7 +279,7 @@ class Effort:
     brief_shrink: float = 2.5
 
     def run(self, search: Search, check: Callable[[], None], *, endless: bool, brief: bool = False) -> int:
-        """Run a search until it ends or has used its effort, if not `endless`; `check` may raise `Stopped`."""
+        """Run a search until it ends or, unless `endless`, has used up its frames; `check` may raise `Stopped`."""
         check()
         answer = search.run(min(self.start, self.brief) if brief else self.start)
         if answer != PAUSED or (brief and not endless):
@@ -309,7 +309,7 @@ class Effort:
 
 @dataclass
 class Statistics:
-    """Counts and times of the search of one program or several."""
+    """Counts and times of the search of one program, or of several programs."""
 
     levels: int = 0
     nodes: int = 0  # frames of the depth-first search
@@ -379,7 +379,7 @@ class Budget:
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
-        """Measure the time of a phase; Ctrl-C during it ends the run, and everything with the same deadline."""
+        """Measure the time of a phase; Ctrl-C during the phase ends every search that has the same deadline."""
         started = clock()
         try:
             yield
@@ -407,7 +407,7 @@ class Subtree:
     near: NDArray[np.float64] | None = None  # value of each unit in the previous relaxation, for a new relaxation
 
     def decided(self, free: IntArray, taken: list[int]) -> None:
-        """Record which units are still free and which are taken; all other free units are dropped."""
+        """Record decisions in `state`: `free` units stay undecided, `taken` units are chosen, others are dropped."""
         gone = self.state == FREE
         gone[free] = False
         self.state[gone] = np.int8(DROPPED)
@@ -550,7 +550,7 @@ class Driver(Budget):
         return []
 
     def guess(self, exchanges: int = 0) -> tuple[tuple[int, ...], int]:
-        """Return a good set and its value; it is improved by exchanges if there are at most `exchanges` of them."""
+        """Return a good set and its value; the set is improved by exchanges of units if at most `exchanges` exist."""
         core, greedy = self._root, self._greedy
         if greedy is not None and greedy[1] >= self.upper:
             return greedy
@@ -665,11 +665,11 @@ class Driver(Budget):
         return reduced(self._core, np.isin(self._core.ids, units).astype(np.int8)).base
 
     def aim(self, value: int) -> int:
-        """Return the engine's target for a value of the program, which is raised to the floor of the program."""
+        """Convert a value of the program, raised to the program's floor, to the engine's target."""
         return -((self.program.base - max(value, self.program.floor)) // self.divisor)
 
     def worth(self, value: int) -> int:
-        """Return the program's value for a value of the engine."""
+        """Convert a value of the engine to a value of the program."""
         return value * self.divisor + self.program.base
 
     def reaching(self, value: int) -> tuple[Diagram, Termination | None]:
@@ -742,7 +742,7 @@ class Driver(Budget):
     def _halves(
         self, now: Subtree, core: Core, unit: int, *, root: bool, every: bool = False, brief: bool = False
     ) -> list[Subtree]:
-        """Return both halves of the rest of a subtree, which is split at `unit` if `every` set is sought.
+        """Return the two halves into which the rest of a subtree is split, at `unit` if `every` set is sought.
 
         If one set is sought, the weights of the units are multiplied by their fractionality in the relaxation, because
         a unit near 0 or 1 changes the bound of only one half. On topics of 700 sentences this needs half the
@@ -805,7 +805,7 @@ class Driver(Budget):
         self.check(self.store.counters[0] * _NODE_BYTES)
 
     def _session(self, core: Core, rank: int, near: NDArray[np.float64] | None = None) -> Session | None:
-        """Return relaxation number `rank` of the pool, made for a core; None if the core has no multipliers."""
+        """Return relaxation number `rank` of the pool, loaded with a core; None if the core has no multipliers."""
         sessions = POOL.sessions
         if rank >= len(sessions) or sessions[rank].owner is not core:
             program = linear_program(core)
@@ -820,7 +820,7 @@ class Driver(Budget):
         return sessions[rank]
 
     def _fixed(self, core: Core, target: int) -> tuple[Core | None, list[int]]:
-        """Fix units by the bound; return the rest (None: no set reaches the target) and taken units."""
+        """Fix units by the bound; return the remaining core (None: no set reaches the target) and the taken units."""
         taken: list[int] = []
         while True:
             if core.high < 0 or core.low > core.high:
@@ -856,7 +856,7 @@ class Driver(Budget):
 
 @contextmanager
 def engine_for(program: Program, budget: Budget) -> Iterator[Driver]:
-    """Provide an engine for a program, which uses the rest of a budget and is counted in it."""
+    """Provide an engine for a program; it gets what is left of a budget, and its work is counted in the budget."""
     budget.check()
     engine = Driver(program, budget.limits.after(nodes=budget.statistics.nodes), budget.deadline)
     try:

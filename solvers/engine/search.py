@@ -80,7 +80,7 @@ def _cost_word(words, g, step, v, left, which):
 
 @njit(cache=True, inline="always")
 def place_of(memo_key, memo_node, a, b):
-    """Return the slot of a key in a memo, or the one to write it to, and the node stored there; -1 if none."""
+    """Return the slot of a key in a memo, or the slot to write it to, and the node stored in it, or -1."""
     mask = np.uint64(len(memo_node) - 1)
     at = mix(a ^ b) & mask
     place = np.int64(at)
@@ -132,7 +132,7 @@ def make_node(nodes, node_slots, counters, unit, without, with_):
 
 
 class Items(NamedTuple):
-    """The units in search order, followed by the joints, and limits of what undecided units can add."""
+    """The units in the order of search, then the joints, and limits of the amounts that undecided units can add."""
 
     ids: IntArray
     # lengths, profit: (n,)
@@ -152,7 +152,7 @@ class Items(NamedTuple):
 
 
 class FeatureTables(NamedTuple):
-    """The features: tables and prices of a core, lookup tables, and current copies."""
+    """The features of a core: their gain tables and prices, lookup tables, and current numbers of copies."""
 
     start: IntArray
     table: IntArray
@@ -167,7 +167,7 @@ class FeatureTables(NamedTuple):
 
 
 class CostTables(NamedTuple):
-    """The costs of a core, and their current copies."""
+    """The capped costs of a core, and their current numbers of copies."""
 
     start: IntArray
     cost: IntArray
@@ -766,7 +766,7 @@ _NO_TIES: Final = TieTables(
 
 
 def tie_tables(core: Core, order: IntArray) -> TieTables:
-    """Return the ties of a core's units in an order, before the first decision."""
+    """Return the ties of a core, by place in the order of search, before the first decision."""
     if not core.tied:
         return _NO_TIES
     n, joints, ties = core.size, core.joints, core.ties
@@ -852,7 +852,7 @@ class Search:
             self._memo = larger
 
     def run(self, budget: int) -> int:
-        """Enter up to `budget` more frames; return the kernel's answer, which is never `FULL`."""
+        """Enter up to `budget` more frames; return `DONE`, `PAUSED` or `FOUND`."""
         counters, store = self._counters, self._store
         way = self._frame, self._keys, self._stage
         while True:
@@ -928,7 +928,7 @@ class Worths(NamedTuple):
 
 
 class TiedMoves(NamedTuple):
-    """Lengths and ties of the units, and how many decisions keep each joint from being active."""
+    """Lengths and ties of the units, and the numbers of decisions that keep each joint from being active."""
 
     lengths: IntArray
     parent: IntArray
@@ -999,9 +999,9 @@ def _gain_of(have, worths, item):
 
 @njit(cache=True)
 def _moved_tied(state, have, worths, moves, unit, sign):
-    """Add a unit with its missing ancestors, or drop (`sign` -1) both again; return gain and length.
+    """Add a unit with its missing ancestors (`sign` 1), or drop them again (-1); return gain and length.
 
-    It is called before `state` changes.
+    The function is called before `state` changes.
     """
     gain, length = np.int64(0), np.int64(0)
     n = len(moves.lengths)
@@ -1105,7 +1105,7 @@ def _good_set(core, ties, grain, from_knapsack, state):
 
 
 def filled_up(core: Core, *, from_knapsack: bool) -> tuple[tuple[int, ...], int]:
-    """Return the knapsack's solution, or the empty set, filled up by greedy steps, and its value."""
+    """Fill up the solution of the knapsack, or the empty set, by greedy steps; return the set and its value."""
     state: States = np.zeros(core.size, np.int8)
     ties = tie_tables(core, np.arange(core.size))
     value = core.base + int(_good_set(core.plain, ties, grain_of(core), from_knapsack, state))
@@ -1114,7 +1114,7 @@ def filled_up(core: Core, *, from_knapsack: bool) -> tuple[tuple[int, ...], int]
 
 
 def good_set(core: Core, greedy: tuple[tuple[int, ...], int] | None = None) -> tuple[tuple[int, ...], int]:
-    """Return a feasible set and its value, the better of two; `greedy`: the empty set filled up, if it is known.
+    """Return the better of two feasible sets, and its value; `greedy`: the filled-up empty set, if it is known.
 
     With a minimum length, the only candidate is the knapsack's solution, filled up, because it is long enough. The
     caller ensures that some set is feasible, and that the knapsack's grain is 1 with a minimum length.
@@ -1174,7 +1174,7 @@ def _improve(core, ties, state):
 
 
 def polished(core: Core, most: int = _MOST) -> tuple[tuple[int, ...], int] | None:
-    """Return a good set, improved by exchanges if they are at most `most`, and its value.
+    """Return a good set and its value; the set is improved by exchanges of units if at most `most` are possible.
 
     The result is None with a minimum length or ties.
     """

@@ -39,7 +39,7 @@ _LARGEST_TABLE: Final = 2_000_000
 
 @njit(cache=True)
 def cut_of(lengths: Any, max_length: int) -> Any:
-    """Return how many of the units, sorted by length, form the short half, and an upper limit of its fitting sets."""
+    """Return the number of units in the short half, and an upper limit of its fitting sets; `lengths` are sorted."""
     n = len(lengths)
     high: Any = np.int64(0)
     for length in lengths:
@@ -366,7 +366,7 @@ def shorts_of(halves: Halves, max_length: int) -> Shorts:
 def push(depth: int, unit: int, lengths: Any, mask: Any, mass: Any, start: Any, feature: Any, held: Any,
           highest: int, copies: Any, totals: Any, words: Any, length: Any, word_total: Any, word_shift: Any,
           field_start: Any, field: Any, level_start: Any, level: Any, slot: Any) -> None:  # fmt: skip
-    """Push a unit of a half on top of the first `depth` ones."""  # separate arrays: unpacking tuples costs more
+    """Push a unit of a half onto the path of `depth` units."""  # separate arrays: unpacking tuples costs more
     above = depth + 1
     length[above] = length[depth] + lengths[unit]
     for total in range(totals.shape[1]):
@@ -476,8 +476,8 @@ class Stack(NamedTuple):
 class PairWalk(NamedTuple):
     """The data of a walk, its position, and the best selection so far.
 
-    `listed`: a row for each tie: the number of long units, the units, the mask of the short ones. `found`: if 64 bits
-    cannot compare values, the totals of each row of `listed`, which holds candidates then.
+    `listed`: for each tie, a row with the number of long units, these units, and the mask of the short units. If 64
+    bits cannot compare values, `listed` has candidates instead, and `found` has the totals of each of its rows.
     """
 
     rules: IntArray
@@ -614,7 +614,7 @@ def _values(block: Any, values: Any, combination: int, weights: Any, base: Any, 
 
 @njit(cache=True)
 def _hold(walk: Any, masks: Any, first: int, size: int) -> Any:
-    """Compare a block of evaluated selections with the best one; return how many, fewer if the list is full."""
+    """Compare a block of evaluated selections with the best; return the number compared, which a full list limits."""
     rules, _, weights, _, path, best, scalars, floats, listed, found, block, values = walk
     combination = rules[_COMBINATION]
     for place in range(size):
@@ -653,7 +653,7 @@ def _first_at_least(lengths: Any, least: int) -> Any:
 
 @njit(cache=True)
 def _stretch(lengths: Any, begin: Any, low: int, high: int) -> Any:
-    """Return the first and the end of the range of sets of the short half whose length is from `low` to `high`."""
+    """Return begin and end of the range of short sets whose lengths are from `low` to `high`; sets are sorted."""
     longest = lengths[-1]
     if low > longest:
         return len(lengths), len(lengths)

@@ -180,7 +180,7 @@ _DEPTH, _UNIT, _TOP, _BOTTOM, _HELD, LISTED = 5, 6, 7, 8, 9, 10
 
 
 class FlipWalk(NamedTuple):
-    """The state of an enumeration: where it is, the best selection so far, and the selections that tie with it."""
+    """The state of an enumeration: its position, the best selection so far, and the selections that tie with it."""
 
     state: State
     path: IntArray
@@ -336,7 +336,7 @@ _FEW_RATIOS: Final = 8  # Number of ratios beyond which a visit takes longer in 
 
 
 def visits_of(instance: Problem | Coverage, enough: float = inf) -> float:
-    """Estimate the number of selections that a walk visits, up to `enough`."""
+    """Estimate the number of selections that a walk visits; a result above `enough` may be infinite."""
     if not isinstance(instance, Coverage):
         return estimate_feasible(instance.lengths, instance.min_length, instance.max_length, enough)
     visits = estimate_feasible(instance.lengths.tolist(), instance.min_length, instance.max_length, enough)
@@ -376,8 +376,8 @@ def within_limits(problem: Problem, coverage: Coverage | None) -> Iterator[Selec
 def size_of_best(instance: Coverage) -> tuple[int, int]:
     """Estimate how many units maximize one ratio, and how many units with the largest ratios of their own fit.
 
-    The estimate takes units by their own ratios, as if they shared no features, which needs only one sort; a greedy
-    selection examines all units for each one that it takes.
+    The estimate takes units in the order of their own ratios, as if they shared no features. This needs only one sort,
+    whereas a greedy search examines all units for each unit that it takes.
     """
     top, bottom = gains_alone(instance, 0), gains_alone(instance, 1)
     order = np.argsort(-top / np.maximum(bottom, 1), kind="stable")
@@ -407,7 +407,7 @@ def is_few(problem: Problem) -> bool:
 Visit: TypeAlias = Callable[[Run, Callable[[Key], bool]], Iterator[tuple[Selection, Evaluation]]]
 
 _KEPT: Final = 2_000_000  # Largest number of selections that are kept.
-_FEWEST: Final = 10_000  # Least number of selections between two removals of those that are no longer near.
+_FEWEST: Final = 10_000  # Least number of selections between two removals of those that miss the threshold.
 
 
 def evaluated_near(
@@ -458,7 +458,7 @@ def _visit_all(run: Run, is_out_of_reach: Callable[[Key], bool]) -> Iterator[tup
 
 
 class _Near:
-    """Selections near the best one so far; the threshold only gets stricter, so that dropped ones are not needed."""
+    """The selections near the best one so far; the threshold only gets stricter, so dropped ones stay useless."""
 
     def __init__(self, problem: Problem, nearness: Nearness) -> None:
         coverage = problem.coverage if problem.can(Capability.COVERAGE) else None
@@ -556,7 +556,7 @@ def duration(seconds: float) -> str:
 def found_by(run: Run, sets: Iterable[Sequence[int]], reason: str, *, proven: bool) -> Optima:
     """Return sets as the optima of a run, with its best value, which is also the bound if it is proven.
 
-    Otherwise the bound is the bound of the run. Without a selection there is none, because it would look like a proof.
+    Otherwise the bound is that of the run. Without a selection there is no bound, which would look like a proof.
     """
     problem, found = run.problem, run.evaluation
     value: int | Fraction = 0 if found is None else worth(problem, found.key)
@@ -572,7 +572,7 @@ def found_by(run: Run, sets: Iterable[Sequence[int]], reason: str, *, proven: bo
 
 
 def worth(problem: Problem, key: Key) -> int | Fraction:
-    """Return a compared value, or a bound, in the form of `Optima.value`: a numerator, a length or a fraction."""
+    """Convert a key (value for comparisons) or a bound to the form of `Optima.value`: numerator, length or fraction."""
     if problem.can(Capability.COVERAGE):
         if problem.sense is Sense.MINIMIZE:
             return ceil(key)

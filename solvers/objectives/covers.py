@@ -140,7 +140,7 @@ def parts(clauses: Clauses) -> list[Clauses]:
 
 
 class Families(DiagramNodes):
-    """Sets of covers, as nodes of one growing decision diagram; a set is named by the number of its node."""
+    """Families of covers, as nodes of one growing decision diagram; a family is named by the number of its node."""
 
     def add(self, units: Iterable[int], family: int, *, every_subset: bool = False) -> int:
         """Return the family with the units, or every subset of them, added to each set."""
@@ -155,7 +155,7 @@ class Families(DiagramNodes):
         return left if right == EMPTY_SET else self._rebuilt(left, right, self.node)
 
     def spread(self, family: int, classes: Mapping[int, Sequence[int]]) -> int:
-        """Return the family in which each set with a unit is replaced by a set with each unit of its class."""
+        """Return the family in which each unit of each set is replaced by every unit of its class, in separate sets."""
 
         def node(unit: int, lacking: int, having: int) -> int:
             for twin in classes.get(unit, (unit,)):
@@ -193,7 +193,7 @@ class Fixed(NamedTuple):
     # inside, outside: units in all of these covers, and units in none of them.
     inside: Bits
     outside: Bits
-    clauses: Clauses  # The clauses without alternatives that none of these covers contains.
+    clauses: Clauses  # The clauses, without the alternatives that no such cover contains.
     cut: int  # Lower bound of the lengths of covers that violate one of these facts.
 
 
@@ -261,7 +261,7 @@ class Shares:
 
 
 class Relaxer:
-    """Solves relaxations with one HiGHS object. `deadline`: shares that are not computed by then are 0."""
+    """A solver of relaxations with one HiGHS object. `deadline`: shares that are not computed by then are 0."""
 
     def __init__(self, lengths: Sequence[int], deadline: Deadline = NEVER) -> None:
         self._lengths = lengths
@@ -357,7 +357,7 @@ class CoverSearch:
         self._shares: dict[Clauses, Shares] = {}
 
     def run(self, state: Clauses, on_bound: Callable[[int], object] | None = None) -> tuple[int, int]:
-        """Return the minimum and the family of covers of clauses that each have an alternative."""
+        """Return the minimum length and the family of minimum covers; each clause must have an alternative."""
         everything = (1 << len(self._lengths)) - 1
         allowed = 0
         with deep_recursion():  # each choice of a unit nests three calls

@@ -109,7 +109,7 @@ def solve_by_parts(
     at_most: Fraction | None = None,
     start: tuple[int, ...] | None = None,
 ) -> Optima:
-    """Search like `solve_recall`, but one part after another if there are parts without common features or rows.
+    """Search like `solve_recall`, but separately in groups of units (parts) that share no features or rows.
 
     An optimum combines one optimum of each part, all optima are all combinations, and bounds add up. Without the split,
     one part would be searched again for each selection of another.
@@ -263,7 +263,7 @@ class ByLength:
 
     @classmethod
     def of(cls, coverage: Coverage, lengths: Sequence[int], limits: Limits, deadline: Deadline) -> ByLength | None:
-        """Return the search for lengths up to an instance's maximum; None if the instance does not suit it."""
+        """Return a search for lengths up to an instance's maximum; None if it does not support the instance."""
         program, bottom = recall_program(coverage), int(coverage.constants[1])
         if not program.singletons or program.min_length > 0 or bottom <= 0:
             return None
@@ -278,7 +278,7 @@ class ByLength:
         return len(self._searched)
 
     def learn(self, units: Selection) -> None:
-        """Record a selection for its own length and all longer ones at which it is better than the best known."""
+        """Record a selection for its own length, and for all longer lengths at which it is the best known."""
         core, held = self._core, np.zeros(self._core.size + 1, bool)
         held[self._place[list(units)]] = True
         held = held[:-1]  # the last place is for units that fit no length
@@ -431,8 +431,8 @@ class Incumbent:
     ) -> Optima:
         """Return the result of a search: the optima in `tied`, or only this selection if there are none.
 
-        The value is as compared. The bound is None unless the selection is `proven` optimal. `reason`: the limit that
-        was reached, if any.
+        The value is that for comparisons (`key_of`). The bound is None unless the selection is `proven` optimal.
+        `reason`: the limit that was reached, if any.
         """
         if tied is None or not tied.root:
             tied = Diagram.of_sets([] if self.selection is None else [self.selection])
@@ -516,7 +516,7 @@ def servable(instance: Coverage) -> str:
 
 
 def guarded(program: Program, instance: Coverage, totals: Iterable[int], penalty: int) -> Program:
-    """Return a program in which selections lose at least `penalty` if one of some totals, denominators, is below 1.
+    """Return a program in which selections lose at least `penalty` if a denominator among `totals` is below 1.
 
     A ratio with the denominator 0 is 0 for any numerator, which a program ``q T - p D`` does not express. The guard of
     a total is a feature of all units that add to it, with the gain `penalty` for each of the first copies, and the same
@@ -709,7 +709,7 @@ def _merged_states(
 
 
 def _diagram_of(steps: list[NDArray[np.int64]], ends: NDArray[np.bool_]) -> Diagram:
-    """Return the diagram of all paths through the successors (`steps`) of states that end in one marked in `ends`."""
+    """Return the diagram of all paths of states to one marked in `ends`; `steps`: by unit, each state's successors."""
     nodes = DiagramNodes()
     below = np.append(np.where(ends, EMPTY_SET, EMPTY_FAMILY), EMPTY_FAMILY)  # the last entry is for -1
     for unit in range(len(steps) - 1, -1, -1):
@@ -774,7 +774,7 @@ def _add_unit(table: Any, unit: int, length: int, worth: int, cost: int, gains: 
 
 @njit(cache=True)
 def _end_of(table: Any, unit: int, place: int, left: int, length: int, worth: int, value: int, gains: Any) -> int:
-    """Return the end of a piece of a unit with which the unit and the best completion have a given value."""
+    """Return an end of the unit's piece of the reference with which unit and best completion have a given value."""
     wide = table.shape[1]
     for begin in range(place, wide):
         if table[unit + 1, begin, left - length] == value:

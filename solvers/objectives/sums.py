@@ -96,7 +96,7 @@ class Side:
 
 
 def rows_of_box(box: DenominatorBox, ratios: Sequence[int], constants: Sequence[int]) -> Iterator[Side]:
-    """Yield rows that all selections of a box of some ratios satisfy, and few others; `constants`: of all totals."""
+    """Yield rows that all selections in a box satisfy, and few others; `constants`: constants of all totals."""
     if box.quotient:
         first, second = ratios
         yield from _sloped(
@@ -148,7 +148,7 @@ Bound: TypeAlias = float | Fraction
 
 @dataclass(frozen=True)
 class Part:
-    """Selections in a box of the denominators of some ratios; `sides`: rows on which denominators are nonzero."""
+    """The selections with denominators of some ratios in a box; `sides`: rows that say which of them are nonzero."""
 
     ratios: tuple[int, ...]
     box: DenominatorBox
@@ -162,7 +162,7 @@ def search_parts(
     *,
     all_needed: bool = False,
 ) -> None:
-    """Examine the part with the largest bound, and replace it by its remaining parts, until there are none.
+    """Examine the part with the largest bound, and replace it by the parts of it that remain, until none is left.
 
     `wish`: returns an inequality for given ratios that all wanted selections satisfy. `look_at`: examines a part with a
     bound, at first infinite, and returns remaining parts with their bounds. `all_needed`: whether the value is 0 if one
@@ -306,7 +306,7 @@ _DEAREST: Final = 2.0**40  # Largest price.
 
 
 class BoxPrices:
-    """Adds the limits of boxes to the programs of an instance, with prices (see the module)."""
+    """The limits of boxes, to be added with prices to the programs of an instance (see the module)."""
 
     def __init__(self, instance: Coverage) -> None:
         self._instance = instance
@@ -685,7 +685,7 @@ _SUITS: Final = 0.02  # Largest relative difference between the proportions of t
 class _Window:
     """A range of denominators, `low` to `high`, that is searched as one, by a tangent at the ratios `anchor`.
 
-    `settled`: whether the anchor is not to be replaced again.
+    `settled`: whether the anchor stays as it is even if better ratios are found.
     """
 
     low: int
@@ -751,7 +751,7 @@ class WindowedSearch(SumSearch):
                     return
 
     def _tried(self, engine: Driver, target: int) -> bool | None:
-        """Evaluate all sets that reach a target if they are few; return whether one is better, or None if not few."""
+        """Evaluate all sets that reach a target; return whether one is better, or None if there are too many."""
         answer = engine.hold(_WINDOW_NODES, lambda: engine.all_of(target))
         if answer is None:
             return None
@@ -804,7 +804,7 @@ def solve_sum(
 def reaching_sum(
     instance: Coverage, threshold: Fraction, best: Selection, budget: Budget
 ) -> tuple[Diagram, Termination | None]:
-    """Return all sets that reach a threshold > 0, or some of them and the limit reached; `best`: an optimum."""
+    """Return all sets that reach a threshold > 0; at a limit, some of them and the limit. `best`: an optimum."""
     search, reason = _search_of(instance)(instance, budget, every=True, threshold=threshold), None
     try:
         search.run(best)
@@ -865,7 +865,7 @@ def _shares(instance: Coverage, deadline: Deadline) -> list[int]:
 
 
 def _at_greedy(instance: Coverage, deadline: Deadline) -> Coverage:
-    """Return an instance whose one ratio exceeds 1 approximately if the value exceeds that of a greedy selection."""
+    """Return an instance of one ratio that exceeds 1, approximately, where the value exceeds a greedy selection's."""
     climbed = climb(instance, deadline)
     totals = score(instance, () if climbed is None else climbed.units)[0]
     most = reaches(instance)

@@ -57,7 +57,7 @@ _REFERENCES: Final = {
 
 @dataclass(frozen=True)
 class Setting:
-    """The options that define a problem, shared by all topics whose rows have the same ones."""
+    """The options that define a problem; all topics whose rows have the same options share one setting."""
 
     formulation: str
     metric: str | None  # None if the formulation uses no metric.
@@ -81,7 +81,7 @@ class Setting:
         return cls(*_named(row), options, _said(row, options))
 
     def goes_on(self, row: Mapping[str, Any]) -> bool:
-        """Return whether a row without details may be of this setting, if the row before it is."""
+        """Return whether a row without details may belong to this setting, given that the row before it does."""
         return (self.formulation, self.metric) == _named(row) and self.said == _said(row, self.options)
 
     @cached_property
@@ -199,8 +199,8 @@ def text_of(topic: Topic, setting: Setting, parts: object) -> dict[str, Any]:
     """Return the texts of a topic for the page, in which a sentence is [length, pieces, tokens, chunks].
 
     Pieces: the text of the sentence, cut at the start of each token. Tokens: a number for each, -1 if no reference has
-    it. Chunks: the number of the chunk of each piece, only if `parts` is given, which has the beginnings of the chunks
-    of each sentence.
+    it. Chunks: the number of the chunk of each piece, only if `parts` is given. `parts`: by sentence, (index of the
+    first character, chunk) of each run of characters in one chunk.
     """
     setup = setting.setup
     analyzer = None if setup is None or not setup.formulation.has_metric else setup.spec_for(topic).analyzer
@@ -366,7 +366,7 @@ def _is_exact(strategy: str) -> bool:
 
 
 def gather(rows: Iterable[Mapping[str, Any]]) -> Gathered:
-    """Group rows by setting and id, those without ids with their neighbours; compare them with the optimum."""
+    """Group rows by setting and id (rows without an id: by being adjacent), and compare them with the optimum."""
     gathered = Gathered()
     known: dict[tuple[Setting, str], PageProblem] = {}
     block: PageProblem | None = None
@@ -923,7 +923,7 @@ def _frontier_tiles(gathered: Gathered) -> list[Tile]:
 
 
 def missing_strategy(gathered: Gathered) -> int:
-    """Return the place of the variant by whose misses the page filters topics: greedy, or the first heuristic."""
+    """Return the place of greedy, or of the first heuristic: the page can filter topics whose optimum it misses."""
     names = {place: gathered.variants[place][0] for place in gathered.heuristics()}
     return min(names, key=lambda place: (names[place] != DEFAULT_HEURISTIC, place), default=0)
 

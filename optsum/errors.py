@@ -31,14 +31,14 @@ _KEYWORDS: Final = {  # Keyword arguments whose names differ from the flags'.
 
 
 class OptsumError(Exception):
-    """Base class of all errors of optsum; messages name options as flags on the command line, keywords in Python."""
+    """Base class of all errors of optsum; messages name options as flags on the command line, as keywords in Python."""
 
     def __str__(self) -> str:
         return spoken(super().__str__())
 
 
 def spoken(text: str) -> str:
-    """Return a message with each flag (``--stem``, ``--stemmer=NAME``) written as in the interface in use."""
+    """Return a message whose flags (``--stem``, ``--stemmer=NAME``) become keywords, except on the command line."""
     in_flags = os.environ.get(_SPEAKS) == "flags"
 
     def option(flag: re.Match[str]) -> str:
@@ -162,7 +162,7 @@ def _own_code(error: BaseException) -> str | None:
 
 
 _UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
-"""Unicode categories to escape: control, format (zero width, writing direction), lone surrogates, line breaks."""
+"""Unicode categories of escaped characters: control, format (such as zero width), lone surrogates, line breaks."""
 
 
 def visible(text: str, *, keep: str = "", pairs: bool = False) -> str:
@@ -197,7 +197,6 @@ class VisibleFormatter(logging.Formatter):
     """Formatter of log records that escapes control characters but keeps line breaks."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the formatted record with control characters escaped."""
         return visible(super().format(record), keep="\n")
 
 
@@ -211,5 +210,4 @@ def show_tracebacks() -> None:
 
 
 def tracebacks_are_shown() -> bool:
-    """Return whether `show_tracebacks` was called."""
     return _log.level == logging.DEBUG

@@ -69,7 +69,7 @@ _LOG: Final = getLogger("optsum")
 
 
 def fingerprint(path: str) -> dict[str, Any]:
-    """Return path, size and hash of a file or folder of topics; a dataset of the hub has only a path."""
+    """Return path, size and hash of a file or folder of topics; for a dataset of the hub, size and hash are None."""
     if path.startswith(PREFIX):
         return {"path": path, "sha256": None, "bytes": None}
     if is_program(path):  # its problems are identified only by the file with its source
@@ -101,7 +101,7 @@ def _held(files: Iterable[tuple[Path, str]]) -> dict[str, Any]:
 
 
 def files_beside(topics: Iterable[Topic | BadTopic], formulations: Iterable[Formulation]) -> dict[str, Any] | None:
-    """Return number, size and hash of the readable files named in topics, such as parses; None without any."""
+    """Return number, total size and hash of the readable files that topics name, such as parses; None without any."""
     wanted = {type(each): each for each in formulations if type(each).files_of is not Formulation.files_of}
     if not wanted:
         return None
@@ -160,7 +160,7 @@ class Experiment:
 
     topics: tuple[str, ...]  # Files, folders or other sources, as for `optsum.read_topics`.
     columns: Mapping[str, str] | None  # Columns of data sets by their meaning (``--map``).
-    # The options of each cell, with which every topic is searched. No two are equal; those of workers are the same.
+    # Every topic is searched with the options of each cell. All cells differ, but have the same options of workers.
     cells: tuple[Options, ...]
 
     @cached_property
@@ -170,12 +170,12 @@ class Experiment:
         return tuple(name for name in Options.model_fields if any(each[name] != dumps[0][name] for each in dumps))
 
     def said_of(self, cell: Options) -> dict[str, Any]:
-        """Return the values of options that differ between cells, except those that every row states."""
+        """Return a cell's values of the options in `varied`, except options that every row states."""
         said = {name: getattr(cell, name) for name in self.varied if name not in _IN_ROWS}
         return {name: dict(value) if isinstance(value, tuple) else value for name, value in said.items()}
 
     def identity(self) -> dict[str, Any]:
-        """Return the settings, except the topics, that must not change when a run is resumed."""
+        """Return the settings that must not change when a run is resumed, without the topics."""
         return {
             "map": None if self.columns is None else dict(self.columns),
             "cells": [
@@ -206,9 +206,9 @@ def experiment_of(given: PathLike | Mapping[str, Any], options: Mapping[str, Any
     """Return the experiment of a file, or of a mapping with the same names.
 
     `given`: ``topics`` is a path or a list of them, ``map`` names the columns, and ``grid`` is a table of options with
-    lists of values, which are combined, or several such tables. ``backends`` are solvers as for `optsum.compare`: each
-    cell whose strategy needs one is run with each. Everything else is an option of `optsum.solve` for all cells.
-    `options`: options of workers, which take precedence.
+    lists of values, which are combined, or several such tables. ``backends`` are solvers as for `optsum.compare`: a
+    cell whose strategy needs a solver is run with each of them. All other names are options of `optsum.solve` for all
+    cells. `options`: options of workers, which take precedence.
     """
     where, known = "The experiment", [*_OWN, *Options.model_fields]
     if isinstance(given, Mapping):
@@ -266,7 +266,7 @@ def _topics(given: object, where: str) -> tuple[str, ...]:
 
 
 def _combinations(grid: object, where: str) -> Iterator[dict[str, Any]]:
-    """Yield the settings of each cell in the order of the file; values of the last option change first."""
+    """Yield the options of each cell in the order of the file; values of a table's last option change first."""
     tables = [{}] if grid is None else grid if isinstance(grid, list | tuple) else [grid]
     made = 0
     for table in tables:
@@ -290,7 +290,7 @@ def _combinations(grid: object, where: str) -> Iterator[dict[str, Any]]:
 
 
 def _on_solvers(cells: list[Options], backends: object) -> Iterator[Options]:
-    """Yield each cell, once with each of its solvers, and with the options of that solver only."""
+    """Yield each cell once for each of its solvers, with only the options of that solver."""
     solved = [cell for cell in cells if "backend" in STRATEGIES.load(cell.strategy).flags]
     if backends is None:
         among = {cell.backend for cell in solved}
@@ -393,7 +393,7 @@ class RunFolder(ExitStack):
         self.callback(self.store.close)
 
     def _check_rescued(self, now: Mapping[str, Any]) -> None:
-        """Refuse rows rescued from a damaged store, whose own record is lost, if options or topics differ."""
+        """Refuse to continue with rows rescued from a damaged store if their options or topics are not the run's."""
         if not (found := self.store.config_hashes()):
             return
         if not found <= {cell["hash"] for cell in now["identity"]["cells"]}:
@@ -447,7 +447,7 @@ _OTHERS: Final[dict[str, Callable[[Any], bool]]] = {  # Facts that are recorded 
 
 
 def facts_of(store: RowStore) -> dict[str, Any]:
-    """Return the facts recorded for a run; damaged ones are left out, as if they had never been recorded."""
+    """Return the facts recorded for a run; damaged facts are left out, as if they had never been recorded."""
     kinds = {**_RECORD, **_OTHERS}
     found = {name: value for name, value in store.facts().items() if name in kinds and kinds[name](value)}
     whole = found.keys() >= _RECORD.keys()
@@ -455,7 +455,7 @@ def facts_of(store: RowStore) -> dict[str, Any]:
 
 
 def _noted(folder: Path, name: str) -> list[dict[str, Any]]:
-    """Return a list in the file `ENVIRONMENT` of a run; empty if it cannot be read, because no row depends on it."""
+    """Return the list `name` in the file `ENVIRONMENT` of a run; empty if it cannot be read (no row depends on it)."""
     path = folder / ENVIRONMENT
     if not path.exists():
         return []
@@ -467,7 +467,7 @@ def _noted(folder: Path, name: str) -> list[dict[str, Any]]:
 
 
 def _text_of(path: Path) -> str:
-    """Return the text of a file of a run; refuse one that is not a plain file, such as a pipe."""
+    """Return the text of a file of a run; refuse anything but a plain file, such as a pipe."""
     if path.exists() and not path.is_file():
         raise InputError(f"{path} is not a plain file: remove it")
     return read_text(path, "")
@@ -483,7 +483,7 @@ def is_locked(folder: Path) -> bool:
 
 
 def _differing(known: Mapping[str, Any], now: Mapping[str, Any], limit: int | None) -> str:
-    """Return a text of the settings in which an existing run differs from the requested one; empty if it does not."""
+    """Return a text about settings in which an existing run differs from the requested run; empty if none differs."""
     said = [*_differing_cells(known["identity"], now["identity"]), *differing_inputs(known["inputs"], now["inputs"])]
     others = [name for name in ("shard", "details") if known[name] != now[name]]
     said += [f"{name} {known[name]}, not {now[name]}" for name in others]
@@ -809,7 +809,7 @@ def carry_out(
     progress: bool = True,
     **how: Any,
 ) -> None:
-    """Do what is missing of a run (`run`), and show progress; `iterate` passes results on, or raises at Ctrl-C."""
+    """Do the missing searches of a `run`, and show progress; `iterate` passes results on, or raises at Ctrl-C."""
     with RunWork(experiment_of(experiment, workers), folder, **how) as work, ExitStack() as stack:
         missing = work.total - work.kept if progress and work.total is not None else None
         advance: Advance = (
@@ -830,9 +830,9 @@ class Item(NamedTuple):
 
 
 class RunSettings(NamedTuple):
-    """Data that all items of a run share, sent once with each batch, and the functions of workers."""
+    """The data that all items of a run share, which are sent once with each batch, and the functions for workers."""
 
-    setups: Sequence[Setup]  # Of each cell.
+    setups: Sequence[Setup]  # The setup of each cell.
     said: Sequence[Mapping[str, Any]]  # Fields that the rows of each cell have besides the result.
     files: Sequence[str]  # Files of topics, if there are several: each row names its own.
     details: bool  # Whether rows have details (`optsum.running.enumerate`).
@@ -845,7 +845,7 @@ class RunSettings(NamedTuple):
         return lost_topic(item.given, [self.setups[item.cell]])
 
     def rows(self, batch: Any, items: list[Item], found: list[list[Result]]) -> Answers:
-        """Return the rows of topics for the store; a search that Ctrl-C ended has none, and is repeated on resuming."""
+        """Return the rows of items for the store: None for a search that Ctrl-C ended, which resuming repeats."""
         del batch
         answers: Answers = []
         for item, results in zip(items, found, strict=False):
@@ -857,7 +857,7 @@ class RunSettings(NamedTuple):
 
 
 class RunWork(ExitStack):
-    """A run in progress. `total`: topics to be searched, once for each cell; None while unknown."""
+    """A run in progress. `total`: number of topics times number of cells, None while unknown; `kept`: done before."""
 
     def __init__(
         self, plan: Experiment, folder: PathLike, resume: bool, shard: str | None, limit: int | None, details: bool
@@ -897,7 +897,7 @@ class RunWork(ExitStack):
         return {**fingerprint(path), **({} if beside is None else {"beside": beside})}
 
     def _count(self) -> int | None:
-        """Return the number of topics, once for each cell; None if it is unknown without reading everything."""
+        """Return the number of topics times that of cells; None if it is unknown without reading everything."""
         if (topics := facts_of(self.store).get("topics")) is None:
             paths, columns = self._experiment.topics, self._experiment.columns or {}
             counts = [count_lines(path) if path.endswith((".jsonl", ".ndjson")) else None for path in paths]
@@ -915,7 +915,7 @@ class RunWork(ExitStack):
     def each_done(
         self, executor: AnyExecutor | None, iterate: Callable[[Generator[Answers, None, None]], Iterable[Answers]]
     ) -> Generator[int, None, None]:
-        """Yield 1 for each topic, once for each cell, when its rows are safely stored."""
+        """Yield 1 for each pair of a topic and a cell when its rows are safely stored."""
         _LOG.info("run %s: %d of %s done before", self._folder.path, self.kept, self.total or "an unknown number")
         setups = list(map(setup_of, self._experiment.cells))
         for setup in setups:  # refuses what works on no topic

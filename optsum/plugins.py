@@ -1,4 +1,4 @@
-"""Registries of classes by name: built-in ones, which are loaded on demand, and those of installed plug-ins."""
+"""Registries of classes by name: built-in classes, which are loaded on demand, and classes of installed plug-ins."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ class Registry(Generic[T]):
     """Classes of one kind by name, or functions of one kind, such as tokenizers.
 
     `kind`: what an entry is, for messages: "strategy". `builtin`: name -> ``"module:attribute"``, or the function
-    itself. `group`: entry-point group of plug-ins. A plug-in whose name is taken is left out with a warning; one that
-    cannot be imported is an error only when it is used. `base`: ``"module:attribute"`` of the base class of all
+    itself. `group`: entry-point group of plug-ins. A plug-in whose name is taken is left out with a warning; a plug-in
+    that cannot be imported is an error only when it is used. `base`: ``"module:attribute"`` of the base class of all
     entries; None for functions. `families`: prefix of names, such as ``pyomo:`` -> ``"module:attribute"`` of the
-    function that returns the class for the rest of a name.
+    function that returns the class for a name without this prefix.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class Registry(Generic[T]):
         return iter(self.names())
 
     def load(self, name: str) -> type[T]:
-        """Return the class or function of a name, a place (`is_place`) or an `OwnFunction`; `OptionError` if none."""
+        """Return the class or function of a name, a place (`is_place`) or an `OwnFunction`, or raise `OptionError`."""
         if isinstance(name, OwnFunction):
             return name.function  # type: ignore[return-value]
         if name in self.builtin:
@@ -127,7 +127,7 @@ class Registry(Generic[T]):
     def create(self, name: str, options: Mapping[str, Any], flags: Mapping[str, Any] | None = None) -> T:
         """Create an instance of the class with a name, with its options set.
 
-        `options`: options of the class. `flags`: all options of a run; the class takes those in its attribute `flags`.
+        `options`: options of the class. `flags`: all options of a run; those that the class names in `flags` are set.
         """
         cls = self.load(name)
         flagged = {} if flags is None else {flag: flags[flag] for flag in getattr(cls, "flags", ())}
@@ -151,15 +151,14 @@ class Registry(Generic[T]):
 class OwnFunction(str):
     """The name that rows and messages use for a function given by the caller, together with the function.
 
-    Two are equal only if name and function are the same, so that caches never mix them up. When it is pickled, the
-    function is pickled with it.
+    Two instances are equal only if name and function are the same, so that caches never mix them up. Pickling the name
+    pickles the function too.
     """
 
     function: Callable[..., Any]
     _sent: bytes | None
 
     def __new__(cls, name: str, function: Callable[..., Any]) -> Self:
-        """Create the name for a function."""
         own = super().__new__(cls, name)
         own.function = function
         own._sent = None
@@ -206,7 +205,7 @@ def check_sent(values: Iterable[object]) -> None:
 
 
 def named_function(function: Callable[..., Any]) -> str:
-    """Return ``module:name`` of a function if other processes can import it so, otherwise an `OwnFunction`."""
+    """Return ``module:name`` of a function if other processes can import it by that; otherwise an `OwnFunction`."""
     module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", type(function).__qualname__)
     if module is None or module == "__main__":
         return OwnFunction(_with_digest(f"{name}", function), function)

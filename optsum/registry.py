@@ -22,8 +22,8 @@ DEFAULT_EXACT: Final = "branch-and-bound"
 DEFAULT_HEURISTIC: Final = "greedy"
 """The heuristic that results are compared with; a row of `optsum.frontier` has a field of this name."""
 
-CLIMBER: Final = "vns"  # Finds a first selection of a problem that can only evaluate selections.
-BASELINES: Final = (DEFAULT_HEURISTIC, "lead", "random")  # Compared with an exact strategy if the user names none.
+CLIMBER: Final = "vns"  # The strategy that finds a first selection of a problem that can only evaluate selections.
+BASELINES: Final = (DEFAULT_HEURISTIC, "lead", "random")  # The strategies compared with an exact one by default.
 CERTIFIED: Final = ("root", "none")  # Values of the option `bound` for strategies that compute no bound themselves.
 CERTIFICATE: Final = "optsum.solvers.certificate"
 """The module whose functions `prepare` and `certify` compute a bound for strategies that prove none."""

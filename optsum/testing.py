@@ -72,7 +72,7 @@ KINDS: Final = (
 """The kinds of `random_coverage` on which every strategy is checked."""
 
 HARMONIC: Final = "harmonic"
-"""One more kind of `random_coverage`: a weighted harmonic mean of ratios of which one has a varying denominator."""
+"""One more kind of `random_coverage`: a weighted harmonic mean of ratios, one of them with a varying denominator."""
 
 
 def random_coverage(rng: np.random.Generator, *, kind: str = "recall", units: int = 7) -> Coverage:
@@ -145,7 +145,7 @@ class _Draw:
         return tuple(made)
 
     def sides(self) -> tuple[Row, ...]:
-        """Return random side constraints over some units, which all, some or no selections satisfy."""
+        """Return random side constraints, which all selections, some selections or no selection may satisfy."""
         made = []
         for _ in range(1 + self.below(3)):
             units = tuple(sorted(self.rng.permutation(self.n)[: self.below(self.n + 1)].tolist()))
@@ -235,7 +235,7 @@ class _Draw:
         return self.coverage(gains, constants=(0, total), mass=mass, **self.limits(self.below(3) == 0))
 
     def set_counts(self) -> Coverage:
-        """Return an instance that counts each n-gram once: shared ones in the numerator, all in the denominator."""
+        """Return an instance that counts each n-gram once: in the denominator, and if shared in the numerator too."""
         in_reference = [self.below(2) for _ in range(self.features)]
         number = [feature + sum(in_reference[:feature]) for feature in range(self.features)]
         rows = [
@@ -317,7 +317,7 @@ def random_topic(rng: np.random.Generator, *, name: str = "random", sentences: i
     return {"id": name, "documents": [texts[:cut], texts[cut:]], "references": references}
 
 
-# The optimum of a small problem by enumeration, which calls only `Problem.evaluate`, and the error of failed checks.
+# Below are the error of failed checks, and the enumeration of small problems, which calls only `Problem.evaluate`.
 
 
 class ConformanceError(AssertionError):
@@ -358,7 +358,7 @@ def selections(size: int) -> Iterator[Selection]:
 
 
 def brute_force(problem: Problem) -> Enumeration:
-    """Return the optimum, all optimal selections and the number of feasible ones, by evaluating all 2^n selections.
+    """Return the optimum, all optimal selections and the number of feasible selections, by evaluating all 2^n of them.
 
     Raises
     ------
@@ -464,7 +464,7 @@ def _check_completions(
 
 
 def _sample(problem: Problem, rng: np.random.Generator) -> list[Selection]:
-    """Return the empty selection, the full one, single units, random ones and repaired ones."""
+    """Return the empty and the full selection, single units, random selections, and repairs of these."""
     n = problem.size
     found: dict[Selection, None] = {(): None, tuple(range(n)): None}
     for unit in rng.permutation(n)[:_SAMPLES].tolist():
@@ -549,7 +549,7 @@ _NEGLIGIBLE = 1e-9  # Relative difference that rounding of floating-point number
 def check_linear_model(
     problem: Problem, evaluations: dict[Selection, Evaluation], truth: Enumeration | None, where: str
 ) -> None:
-    """Check that a linear model has the true optimum and, with units fixed, the value of each selection."""
+    """Check that a linear model has the true optimum, and the value of each selection if its units are fixed."""
     model = problem.linear_model
     expect(model.units == problem.size, where, "the linear model has another number of units.")
     expect(bool(model.integral[: model.units].all()), where, "a unit of the linear model is not integral.")
@@ -647,7 +647,7 @@ def check_strategy(
     problems: Mapping[str, Problem] | None = None,
     **options: Any,
 ) -> None:
-    """Check a strategy on empty, single-unit, tied and infeasible instances, random ones, and an own metric.
+    """Check a strategy on empty, single-unit, tied, infeasible and random instances, and on a user's own metric.
 
     * an unsupported problem raises `UnsupportedError` before anything is evaluated;
     * reported selections are feasible, have the stated value, and are not better than the true optimum;
@@ -998,12 +998,12 @@ def _check_optimum(name: str, where: str, problem: Problem) -> bool:
 
 
 def _check_sides(problem: Problem, outcome: RawOutcome, best: Any, where: str) -> None:
-    """Check a solver's answer: its selection is feasible, its objective true, and its bound above what is known."""
+    """Check a solver's answer: a feasible selection, its true objective, and a bound that the best value respects."""
     model, sign = problem.linear_model, 1 if problem.sense is Sense.MAXIMIZE else -1
     held = best
 
     def above(claimed: float, key: Any) -> float:
-        """Return how much better a claimed value is than the true one, as a share of the latter."""
+        """Return how much better a claimed value is than the true value, relative to the true value."""
         worth = float(Fraction(key) * model.denominator - model.offset)
         return sign * (claimed - worth) / max(1.0, abs(worth))
 
@@ -1047,7 +1047,7 @@ def _check_options(name: str, problem: Problem) -> None:
 
 
 def _hard() -> Iterator[tuple[Problem, Problem]]:
-    """Yield for maximization, then for minimization, a problem that takes a solver long and a similar, quicker one."""
+    """Yield pairs of a problem that takes a solver long and a similar, quicker one: to maximize, then to minimize."""
     yield CoverageProblem.of(hard_instance()), CoverageProblem.of(hard_instance(units=50))
     covers: list[Problem] = []
     for size in (700, 100):

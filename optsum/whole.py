@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 LARGEST: Final = 2**62  # Sums with larger numbers might overflow 64-bit integers.
 INT64_SAFE: Final = 2**61  # Limit of sums and products of 64-bit integers, some of which are then added.
-LARGEST_DENOMINATOR: Final = 2**50  # A common denominator beyond it leaves too little room for numerators in 64 bits.
+LARGEST_DENOMINATOR: Final = 2**50  # Beyond it, common denominators leave too little room for numerators in 64 bits.
 
 
 def whole(
@@ -64,7 +64,7 @@ def _exact(value: object, what: str, error: type[OptsumError]) -> int:
 def whole_numbers(values: object, what: str, **range_: Any) -> tuple[int, ...]:
     """Return numbers as a tuple of integers.
 
-    `what`: their name in messages, with the last {} of it for the position: "Length {}".
+    `what`: the name of a number in messages, in which the last {} is replaced by its position: "Length {}".
     """
     if not isinstance(values, tuple | list):  # for those, numpy is not imported, which keeps `optsum --help` quick
         import numpy as np

@@ -20,9 +20,9 @@ _LINE_BREAK = re.compile(r"\r\n?|\n")  # str.splitlines knows others, which a wo
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A syntactic word."""
+    """A syntactic word of a parsed sentence, with its place in the dependency tree and in the text."""
 
-    # form, lemma, upos, xpos: empty if they are not given.
+    # form, lemma, upos, xpos: the columns of CoNLL-U, empty if they are not given.
     form: str
     lemma: str = ""
     upos: str = ""
@@ -68,8 +68,8 @@ class Parse:
             return f"{self._named(roots[0])} and {self._named(roots[1])} are both roots; a tree has one root"
         if not roots:
             return "no word is the root; give one word the head 0"
-        # Climbing from every word marks each one once: linear in the number of words.
-        climbed = [-1] * len(tokens)  # The word from which each was reached.
+        # Climbing from every word to the root stops at marked words, so each word is marked once, in linear time.
+        climbed = [-1] * len(tokens)  # For each word, the word from which climbing first reached it.
         for number in range(len(tokens)):
             here = number
             while here != -1 and climbed[here] == -1:
@@ -120,7 +120,7 @@ class WorkingTree:
     """The words of a parse, whose heads and relations can be changed.
 
     `words`: numbers of all tokens except punctuation. `root`: the number of a word. `head`: for each token the number
-    of its head, which is a word; -1 for the root and for punctuation. `relation`: for each token that to its head.
+    of its head, which is a word; -1 for root and punctuation. `relation`: for each token the relation to its head.
     """
 
     def __init__(self, parse: Parse) -> None:
@@ -234,7 +234,7 @@ class Block:
 
 
 def read_conllu(path: PathLike) -> Iterator[Parse]:
-    """Open a file of CoNLL-U, or ``-``, and iterate over its sentences; a malformed one raises an error in its turn."""
+    """Read a CoNLL-U file (``-``: standard input) and iterate over its parses; a malformed sentence raises an error."""
     name = name_of(path)
     blocks = conllu_blocks(read_text(path, ""), name)
     if not blocks:
@@ -290,7 +290,7 @@ def _pairs(columns: list[str], at: int) -> dict[str, str]:
     return {name.strip(): value.strip() for name, equals, value in pairs if equals}
 
 
-# Column parsers that take a fraction of the time of those of `conllu`.
+# Parsers of columns that take a fraction of the time of the parsers in the package `conllu`.
 _COLUMNS: Final[dict[str, Any]] = {
     "id": _number,
     "feats": _pairs,
@@ -323,7 +323,7 @@ def _surface(
 
 
 def _find(form: str, text: str, at: int, source: str) -> tuple[int, int]:
-    """Return start and end of the form, which must be next in the text from `at` on, ignoring white space."""
+    """Return the start and the end of a word's form, which must come next in the text at `at`, after white space."""
     start = None
     for letter in "".join(form.split()):
         while at < len(text) and text[at].isspace():
@@ -373,7 +373,7 @@ def format_conllu(parse: Parse) -> str:
     """
     lines = [f"# text = {_one_line(parse.text).strip()}"]
     tokens = parse.tokens
-    inside = 0  # tokens before this number are in a multi-word token that is written
+    inside = 0  # tokens before this number are in a multi-word token that has been written
     for number, token in enumerate(tokens):
         end = number + 1
         while end < len(tokens) and tokens[end].start == tokens[end].end:

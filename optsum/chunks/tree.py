@@ -1,8 +1,8 @@
 """Convert the dependency tree of a sentence to the tree of its chunks, by rules in files, and print chunks.
 
-A compression keeps or drops a chunk as a whole (section 3.1 of Hirao et al. 2017, compressive). The rules are patterns
-of words, steps that move words before the tree is cut, and the action for each word, in tables that a linguist can
-change (``rules_ud.toml`` explains the format).
+A compression keeps or drops a chunk as a whole (section 3.1 of Hirao et al. 2017, compressive). A file of rules has
+steps, which move words before the tree is cut into chunks, and rules, each a pattern of words and the action for words
+that match it. A linguist can change them (``rules_ud.toml`` explains the format).
 """
 
 from __future__ import annotations
@@ -32,19 +32,17 @@ SCHEMES: Final = ("ud", "clearnlp")
 """Label schemes with their own rules: Universal Dependencies v2, and that of spaCy's English models."""
 
 _WORDS: Final = ("english",)
-# Part-of-speech tags of Universal Dependencies, and those that spaCy adds.
+# Part-of-speech tags of Universal Dependencies, and the tags that spaCy adds.
 _UPOS: Final = (
     "*", "ADJ", "ADP", "ADV", "AUX", "CCONJ", "CONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN", "PUNCT",
     "SCONJ", "SPACE", "SYM", "VERB", "X",
 )  # fmt: skip
 _Lexicon: TypeAlias = dict[str, tuple[str, ...] | dict[str, tuple[str, ...]]]
 PROFILES: Final = ("strict", "paper")
-"""Profiles: ``strict`` keeps the obligatory parts of a clause with it; ``paper`` lets every chunk but the root be
-dropped.
-"""
+"""Profiles: ``strict`` keeps or drops chunks tied by `Action.REQ` together; ``paper`` can drop any but the root."""
 
 _OPENERS = {"(", "[", "{", "“", "‘", "„", "‚", "«", "‹", "¿", "¡", "``", "`", "-LRB-", "-LSB-", "-LCB-"}
-_EITHER = {'"', "'"}  # Marks that open and close.
+_EITHER = {'"', "'"}  # Quotation marks that may open or close.
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +51,7 @@ class NamePattern:
 
     wanted: frozenset[str]
     refused: frozenset[str]
-    plain: bool  # Whether there are only names themselves, as in most patterns; they are matched faster.
+    plain: bool  # Whether no name has ``*`` or ``!``, as in most patterns; then matching is faster.
 
     @classmethod
     def of(cls, names: tuple[str, ...]) -> NamePattern:
@@ -94,7 +92,7 @@ class Pattern:
     no_child: Pattern | None = None
     sibling: Pattern | None = None
     no_sibling: Pattern | None = None
-    # Prepositions by the lemma of the head (``depend``: ``on``): one of them must be a ``case`` child of the word, or a
+    # Lemma of the head -> prepositions (``depend``: ``on``). One of these must be a ``case`` child of the word, or a
     # ``mark`` child tagged as a preposition (*to convening*), or the word itself if it has neither. A key of two words
     # (``come up``) is a head with one of its children.
     takes: Mapping[str, NamePattern] | None = field(default=None, hash=False)
@@ -172,7 +170,7 @@ def preconjunction(tree: WorkingTree, relation: NamePattern, conjunct: NamePatte
 
 
 def chain(tree: WorkingTree, conjunct: NamePattern, coordinator: NamePattern) -> None:
-    """Move the conjuncts of a chain A -> B -> C, for "A, B and C", to A, as far as the first with a coordinator."""
+    """Make A of a chain A -> B -> C ("A, B and C") the head of all conjuncts up to the first with a coordinator."""
     for word in tree.words:
         for last in _with(tree, word, conjunct):
             here = last
@@ -184,7 +182,7 @@ def chain(tree: WorkingTree, conjunct: NamePattern, coordinator: NamePattern) ->
 
 
 def coordinator(tree: WorkingTree, relation: NamePattern, conjunct: NamePattern) -> None:
-    """Move a coordinator from the conjunct before it to the one after it."""
+    """Move a coordinator from the conjunct before it to the conjunct after it."""
     for word in tree.words:
         head = tree.head[word]
         if -1 < head < word and relation.match(tree.relation[word]):
@@ -193,7 +191,7 @@ def coordinator(tree: WorkingTree, relation: NamePattern, conjunct: NamePattern)
 
 
 def middle_conjunct(tree: WorkingTree, conjunct: NamePattern, coordinator: NamePattern) -> None:
-    """Move B of "A, B and C" from A to C, the last with a coordinator: then "A and C" can remain, but not "A, B"."""
+    """Move B of "A, B and C" from A to C, the last conjunct with a coordinator, so that "A, B" cannot remain alone."""
     for word in tree.words:
         conjuncts = _with(tree, word, conjunct)
         joined = [each for each in conjuncts if _with(tree, each, coordinator)]
@@ -254,7 +252,7 @@ STEPS: Final[Mapping[str, Callable[..., None]]] = MappingProxyType(
         for step in (preconjunction, chain, coordinator, middle_conjunct, attribution, degree)
     }
 )
-"""The steps that move words of a tree, by their names in a file of rules, which sets their other parameters."""
+"""Functions that move words of a tree, by their names in files of rules; the file gives their other arguments."""
 
 
 class Action(Enum):
@@ -283,9 +281,9 @@ class Rules:
 
     name: str  # The label scheme or the file.
     steps: tuple[Callable[[WorkingTree], None], ...] = field(compare=False)  # They move words, in this order.
-    rules: tuple[ChunkRule, ...]  # The first that fits a word decides; where none does, the word can be left out.
+    rules: tuple[ChunkRule, ...]  # The first rule that matches a word decides; if none does, the word can be left out.
     known_by: NamePattern  # Relations that only this label scheme has.
-    digest: str = ""  # Hash of the table, with those that it extends and its lists of words.
+    digest: str = ""  # Hash of the rules, including the rules that they extend and their lists of words.
     _by_relation: dict[str, tuple[ChunkRule, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def prepare(self, parse: Parse) -> WorkingTree:
@@ -330,7 +328,7 @@ def load_rules(name: PathLike) -> Rules:
 
 
 def rules_for(parse: Parse) -> Rules:
-    """Return the rules of the label scheme that matches most labels of a parse; those of UD if none does."""
+    """Return the rules of the label scheme that matches most labels of a parse; the rules of UD if none does."""
     labels = [token.deprel for token in parse.tokens]
     return max(map(_built_in, SCHEMES), key=lambda rules: sum(map(rules.known_by.match, labels)))  # UD wins ties
 
@@ -519,11 +517,11 @@ def chunk_tree(parse: Parse, profile: str = "strict", rules: Rules | None = None
     """Return the tree of the chunks of a sentence, by default by the rules for the label scheme of the parse.
 
     Every token is in exactly one chunk, which need not be contiguous. Edges lead from parent to child. Nodes are the
-    numbers of the chunks, from 1, in the order of their first words. They have ``tokens``, a sorted tuple of token
-    numbers from 0 (a mark belongs to the word before it, an opening one to the word after it), and ``head``, the token
-    on which the others depend. Edges have ``required``, whether parent and child are kept or dropped together,
-    ``relation``, the relation of the child's head after re-attachment, and ``note``, the note of the rule. The graph
-    has ``text``, ``profile``, ``rules`` (their name) and ``root``.
+    numbers of the chunks, from 1, in the order of their first words. A node has ``tokens``, a sorted tuple of token
+    numbers from 0 (punctuation belongs to the word before it, an opening mark to the word after it), and ``head``, the
+    token on which its other tokens depend. An edge has ``required``, whether parent and child are kept or dropped
+    together, ``relation``, the relation of the child's head after re-attachment, and ``note``, the note of the rule.
+    The graph has ``text``, ``profile``, ``rules`` (their name) and ``root``.
 
     >>> from optsum.chunks.parse import parse_conllu
     >>> (parse,) = parse_conllu('''1 Some  some  DET  DT  _  2  det
@@ -580,7 +578,7 @@ def _tops(tree: WorkingTree, decided: Mapping[int, ChunkRule]) -> dict[int, int]
 
 
 def owners(parse: Parse, words: Sequence[int]) -> list[int]:
-    """Return for each token its word: itself, for an opening mark the next word, for other marks the one before."""
+    """Return the word of each token: the token itself, the next word for an opening mark, the last for other marks."""
     is_word = set(words)
     seen: Counter[str] = Counter()
     found: list[int] = []
@@ -659,8 +657,8 @@ def explained(parse: Parse, rules: Rules | None = None) -> str:
 def word_sequences(parse: Parse, tree: nx.DiGraph) -> Iterator[tuple[str, str]]:
     """Yield pairs of words that a compression may make neighbours, w(i, v) of Figure 1 of Hirao et al. 2017.
 
-    The line of a pair has V, the chunks of both words, U, the chunks of all words between them, and "not feasible" if
-    V cannot be kept (with ancestors, and chunks tied to them) without a chunk of U. No chunk is in both V and U.
+    Each pair comes with a line that shows V, the chunks of both words, and U, the chunks of all words between them. The
+    line ends in "not feasible" if keeping V (with ancestors and tied chunks) keeps a chunk of U. V and U are disjoint.
     """
     import networkx as nx
 

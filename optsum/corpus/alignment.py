@@ -315,7 +315,7 @@ def _share(given: Any) -> Fraction:
 def corresponding_sets(
     wanted: Counts, source: Sequence[Counts], threshold: Fraction, max_sentences: int, max_sets: int | None = None
 ) -> tuple[tuple[tuple[int, ...], ...], bool]:
-    """Return the minimal sets of source sentences with enough of the wanted n-grams, and whether these are all.
+    """Return the minimal sets of source sentences with enough of the wanted n-grams, and whether no set is missing.
 
     Sets have at most `max_sentences` sentences, the smallest sets come first, and at most `max_sets` are returned.
     """
@@ -362,7 +362,7 @@ def _extend(
     already = [unit for unit, _ in chosen]
     found.extend(tuple(sorted([*already, unit])) for unit in units[:complete][minimal].tolist())
     if slots > 1:
-        # Gains never grow as units are added, so the first of a set must gain at least an equal share of the rest.
+        # Gains never grow as units are added, so the first unit must gain at least an equal share of what is missing.
         for place in range(complete, np.count_nonzero((gains > 0) & (gains * slots >= missing))):
             if limit is not None and len(found) > limit:
                 return

@@ -28,10 +28,10 @@ _LATEX = [(r"\\(?:sqcup|cup|vee|lor)\b", "∪"), (r"\\([{}])", r"\1"), (r"_\{(\w
 
 @dataclass(frozen=True)
 class Alternatives:
-    """For each sentence of the abstract, the sets of source sentences that each support it, if it has any."""
+    """The alternatives of abstract sentences: sets of source sentences, each of which supports the sentence."""
 
-    sentences: tuple[int, ...]  # Numbers of these abstract sentences, from 0.
-    # Different alternatives of each of them; an alternative is a set of source sentences.
+    sentences: tuple[int, ...]  # Numbers of the abstract sentences that have alternatives, from 0.
+    # The different alternatives of each of these sentences.
     sets: tuple[tuple[frozenset[SentenceId], ...], ...]
     uncoverable: tuple[int, ...]  # Numbers of the abstract sentences without any alternative.
 
@@ -44,7 +44,7 @@ def alternatives_of(topic: Topic, uncoverable: str) -> Alternatives:
     """Return the alternatives of a topic.
 
     `uncoverable`: "error" refuses abstract sentences without alternatives; "skip" leaves them out, but at least one
-    sentence must have some; "miss" also accepts a topic in which no sentence has any.
+    sentence must have alternatives; "miss" also accepts a topic in which no sentence has alternatives.
     """
     if topic.cover is None:
         raise InputError(
@@ -76,7 +76,7 @@ def claim_names(topic: Topic, numbers: Iterable[int]) -> list[SentenceId]:
 
 
 def worth_of(topic: Topic) -> list[int]:
-    """Return the weight of each abstract sentence as an integer: 1, or the given one times their common denominator."""
+    """Return integer weights of abstract sentences: 1, or given weights times their common denominator."""
     if topic.weights is None:
         return [1] * len(topic.cover or ())
     common = lcm(*[weight.denominator for weight in topic.weights])
@@ -106,7 +106,7 @@ def _check_ids(topic: Topic, named: frozenset[SentenceId]) -> None:
 def check_extract(topic: Topic, alternatives: Alternatives, extract: Iterable[SentenceId]) -> None:
     """Refuse an extract that names a sentence otherwise than the cover, or a sentence that the topic lacks.
 
-    Unknown ids are accepted if the topic has no documents; those that are texts also if the cover has unknown ids.
+    Unknown ids are accepted if the topic has no documents; unknown ids that are texts, also if the cover has such ids.
     """
     texts = texts_of(topic)
     known = texts.keys() | alternatives.corresponding
@@ -128,7 +128,7 @@ def check_extract(topic: Topic, alternatives: Alternatives, extract: Iterable[Se
 
 
 def texts_of(topic: Topic) -> dict[SentenceId, Sentence]:
-    """Return all source sentences by their ids in ``meta["sentence_ids"]``, or without these by unit number."""
+    """Return all source sentences by their ids in ``meta["sentence_ids"]``; without such ids, by unit number."""
     ids = topic.meta.get("sentence_ids", range(len(topic.sentences)))
     usable = (
         isinstance(ids, Sequence)

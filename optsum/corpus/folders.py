@@ -73,7 +73,7 @@ def is_duc_file(path: Path) -> bool:
 
 
 def duc_files(folder: Path) -> list[Path]:
-    """Return all files below a folder if the first of them include documents or summaries in SGML."""
+    """Return all files below a folder if some of the first `_LOOKED_AT` files are SGML of DUC; otherwise none."""
     files = (
         file
         for file in sorted(folder.rglob("*"))
@@ -87,7 +87,7 @@ def duc_topics(files: Sequence[Path], reading: Reading = AS_IS) -> Iterator[Line
     """Yield a topic for each document with summaries of its own, and for each set with summaries of the set.
 
     A topic is named after its document or set: ``d061``, or ``d061-200`` if the set has summaries of several sizes. The
-    folder of a set's documents has its name; summaries may leave out the letter after it (who chose the documents).
+    folder of a set's documents has the set's name; summaries may omit its last letter (who chose the documents).
     """
     line = None
     for line in _topics(files, reading):
@@ -171,7 +171,7 @@ def _of_sets(
 
 
 def _documents_of(summary: Summary, documents: dict[str, Document], sets: dict[str, list[str]]) -> list[str]:
-    """Return the documents of a set: those named by the summary if all exist, else those in its folder."""
+    """Return the names of a set's documents: those in the summary if all exist, otherwise those in the set's folder."""
     if summary.documents and all(name in documents for name in summary.documents):
         return list(summary.documents)
     docset = summary.docset.casefold()
@@ -260,7 +260,7 @@ def parse_summaries(text: str, reading: Reading = AS_IS) -> Iterator[Summary]:
 
 
 def summary_of_name(name: str, text: str, reading: Reading = AS_IS) -> Summary | None:
-    """Return the summary in a page of SEE or a plain text whose `name` is one of DUC; None for other names.
+    """Return the summary in a page of SEE or a plain text whose `name` has the form of DUC; None for other names.
 
     Names of DUC are SET.TYPE.SIZE.SELECTOR.AUTHOR, or SET.TYPE.SIZE.SELECTOR.AUTHOR.DOCUMENT.
 
@@ -412,7 +412,7 @@ def _record(name: str, documents: Sequence[Text], references: Sequence[Text]) ->
 
 
 def line_pair(path: PathLike) -> tuple[Path, Path] | None:
-    """Return the files in ``SOURCES,SUMMARIES``, or a file and its counterpart (``a.src`` and ``a.tgt``), or None."""
+    """Return the two files of ``SOURCES,SUMMARIES``, or a file and its counterpart (``a.src``, ``a.tgt``), or None."""
     name = str(path)
     if not Path(name).exists() and name.count(",") == 1:
         source, target = map(Path, name.split(","))

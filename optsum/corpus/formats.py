@@ -35,7 +35,7 @@ from optsum.errors import InputError
 from optsum.system.files import READ_ERRORS, PathLike, describe_os_error
 
 LONGEST: Final = 1 << 28
-"""Most bytes of a line, or of an item of a JSON array: some forty million words; longer ones are refused."""
+"""Largest number of bytes of a line, or of an item of a JSON array, that is read: some forty million words."""
 
 _BLOCK: Final = 1 << 16
 _SEVERAL: Final = 1 << 19  # Bytes of lines to read at once, as far as they are available.
@@ -90,7 +90,7 @@ class RawLines(NamedTuple):
 
 
 class NumberedLines(Iterator[tuple[int, bytes]]):
-    """Iterator over the lines of a stream with numbers from 1; one above `LONGEST` bytes raises an `InputError`."""
+    """Iterator over the lines of a stream with numbers from 1; a line above `LONGEST` bytes raises an `InputError`."""
 
     def __init__(self, stream: BufferedReader) -> None:
         self._stream, self._held = stream, b""
@@ -108,7 +108,7 @@ class NumberedLines(Iterator[tuple[int, bytes]]):
         return self.passed, raw
 
     def several(self) -> list[bytes]:
-        """Return the lines available now, [] only at the end; of a line above `LONGEST` bytes a part may be missing."""
+        """Return the lines available now, [] only at the end; a line above `LONGEST` bytes may lack a part."""
         parts, self._held = [self._held], b""
         # In a damaged archive the call that fails loses all bytes it was asked for, so it asks for few.
         size = _SEVERAL if isinstance(self._stream.raw, FileIO) else DEFAULT_BUFFER_SIZE
@@ -119,7 +119,7 @@ class NumberedLines(Iterator[tuple[int, bytes]]):
                 parts[-1] = more
         block = b"".join(parts)
         end = block.rfind(b"\n") + 1 or len(block)
-        self._held = block[end:]  # no readline for its rest, which would fill only a small buffer
+        self._held = block[end:]  # its rest is read later, because readline would fill only a small buffer
         found = BytesIO(block[:end]).readlines()
         self.passed += len(found)
         return found
@@ -181,7 +181,7 @@ def decoded(found: Iterable[Any], how: Callable[[bytes, str], Line] | None = Non
 
 
 def raw_lines(lines: NumberedLines, name: str) -> Iterator[Line | RawLines]:
-    """Yield the lines of a file that are not blank, many together, or an error line where one cannot be read."""
+    """Yield the lines of a file that are not blank, many together, or an error line where reading fails."""
     raws: list[bytes] = []
     while True:
         try:
@@ -223,7 +223,7 @@ def ends_by_returns(first: bytes) -> bool:
 
 
 def is_blank(raw: bytes) -> bool:
-    """Return whether a line has only white space, perhaps after a byte order mark; a long line is not copied."""
+    """Return whether a line has only white space, perhaps after a byte order mark."""
     return not raw or raw.isspace() or raw.removeprefix(codecs.BOM_UTF8).isspace() or raw == codecs.BOM_UTF8
 
 
@@ -417,7 +417,7 @@ def _whole_cell(cell: str) -> str:
 def _quoted_rows(lines: NumberedLines, heading: tuple[str, list[str]], *, closed: bool) -> Iterator[_Row]:
     """Yield the rows of a table whose cells may be quoted and hold line breaks.
 
-    A row in which a stray quotation mark swallows others is refused, and the swallowed lines are read separately.
+    A row in which a stray quotation mark swallows other rows is refused, and the swallowed lines are read separately.
     """
     csv.field_size_limit(LONGEST)  # a cell may be a whole document
     delimiter, names = heading
@@ -618,7 +618,7 @@ def nugget_reader(
 ) -> Callable[[NumberedLines, str], Iterator[Line]] | None:
     """Return the reader for a file of nuggets, recognised by its first lines; None for other files.
 
-    In a file of judgments some question has several lines; otherwise it might be a table of alternatives.
+    A file is taken for judgments only if some question has several lines; it might be a table of alternatives.
     """
     if first.startswith(b"{"):
         if b'"nuggets"' not in first or b'"candidate_text"' not in first:

@@ -29,8 +29,8 @@ def parses_of(topic: Topic) -> tuple[Parse, ...]:
     """Return the parse of each sentence of a topic; the text of a parse is the sentence as in the topic.
 
     Parses are in ``parses``, the CoNLL-U text of each sentence, or else, in order, in the file (or list of files) that
-    ``meta.conllu`` names, beside the topic's own file or in the folder ``conllu`` there. A sentence without words needs
-    no parse: ``""`` in ``parses``, nothing in a file.
+    ``meta.conllu`` names, beside the topic's own file or in a folder ``conllu`` beside it. A sentence without words
+    needs no parse: ``""`` in ``parses``, nothing in a file.
     """
     try:
         return tuple(
@@ -93,7 +93,7 @@ def _names(topic: Topic) -> list[str]:
 
 
 def rebased(topic: Topic, folder: Path) -> Topic:
-    """Return a topic for a file in `folder`: ``meta.conllu`` names the same files relative to it."""
+    """Return a topic whose ``meta.conllu`` names the same files relative to `folder`, so that it can be moved there."""
     names = topic.meta.get("conllu")
     if names is None or folder.resolve() == _folder_of(topic.source).resolve():
         return topic

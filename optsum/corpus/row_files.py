@@ -88,18 +88,18 @@ _JOURNAL = ".part"
 # The kind of a Parquet column: "null", "bool", "int", "long", "float", "str", "json", or a list: ("list", kind).
 Kind: TypeAlias = "str | tuple[str, Any]"
 Row: TypeAlias = dict[str, Any]
-# Looks at all rows of an earlier run, and returns a function that says whether a row is kept.
+# A function that looks at all rows of an earlier run, and returns a function that says whether a row is kept.
 Keeper: TypeAlias = Callable[[Iterator[Row]], Callable[[Row], bool]]
-# Treatment of existing rows of an output: refuse to write; replace them once all new rows are complete; or keep the
-# finished ones and add to them.
+# Treatment of existing rows of an output: refuse to write; replace them once all new rows are complete; or keep
+# finished rows and add to them.
 Existing: TypeAlias = Literal["refuse", "overwrite", "resume"]
 
 
 class RowStore(AbstractContextManager["RowStore"]):
     """A store of rows in a SQLite file, opened by its only writer, or (without `write`) by one of its readers.
 
-    `damage`: what is wrong with a damaged file, or None. Of such a file the store has the readable rows; a writer puts
-    them into a new file.
+    `damage`: what is wrong with the file, or None. From a damaged file the store takes the readable rows; a writer puts
+    these into a new file.
     """
 
     def __init__(self, path: PathLike, *, write: bool = False) -> None:
@@ -133,7 +133,7 @@ class RowStore(AbstractContextManager["RowStore"]):
                 self._database.execute(f"ALTER TABLE {table} ADD COLUMN sum TEXT")
 
     def _rescue(self, reason: str, write: bool) -> None:
-        """Go on with the readable rows: a writer in a new file beside the damaged one, a reader in memory."""
+        """Continue with the readable rows: a writer in a new file beside the damaged one, a reader in memory."""
         rows, facts = rescued(self._path)
         if not write and not rows and not facts:
             raise InputError(
@@ -193,7 +193,7 @@ class RowStore(AbstractContextManager["RowStore"]):
             return self._database.execute(question, values).fetchall()
 
     def add(self, answers: Iterable[CellRows]) -> None:
-        """Add the rows of cells durably, all or none; they replace rows with errors, but never finished ones."""
+        """Add the rows of cells durably, all or none; they replace rows with errors, but never finished rows."""
         now = time()
         with self._told():
             self._database.execute("BEGIN IMMEDIATE")
@@ -358,7 +358,7 @@ def rescued(path: Path) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
                 facts[held[0]] = held  # the log, which is newer, comes last
     latest: dict[tuple[int, int], dict[int, tuple[Any, ...]]] = {}
     for (topic, cell, _), parts in sorted(rows.items()):
-        if set(parts) == set(range(len(parts))):  # a topic of which some references are lost is searched again
+        if set(parts) == set(range(len(parts))):  # if rows of some references are lost, the topic is searched again
             latest[topic, cell] = parts
     return [each for parts in latest.values() for each in parts.values()], list(facts.values())
 
@@ -458,7 +458,7 @@ def stored_rows(folder: PathLike) -> Iterator[dict[str, Any]]:
 
 
 def to_bytes(row: Mapping[str, Any]) -> bytes:
-    """Return a row as JSON in UTF-8; infinite numbers and NaN become null, those of over 4,200 digits strings."""
+    """Return a row as JSON in UTF-8; infinite numbers and NaN become null, numbers of over 4,200 digits strings."""
     try:
         return b"{%b}" % b", ".join([_key(name) + _of_value(value) for name, value in row.items()])
     except UnicodeEncodeError:  # a lone surrogate, as in the path of a file whose name is not UTF-8
@@ -586,7 +586,7 @@ def _with_packages(form: RowFormat, path: str) -> RowFormat:
 
 
 def read_rows(path: PathLike) -> Iterator[dict[str, Any]]:
-    """Open a file of rows, the folder of a run, or ``-``, and iterate over its rows, except an incomplete last one."""
+    """Open a file of rows, the folder of a run, or ``-``, and iterate over its rows, except an incomplete last row."""
     if is_run_folder(path):
         return stored_rows(path)
     if path != "-" and is_dataset_folder(Path(path)):
@@ -629,7 +629,7 @@ def _read(rows: Path) -> Iterator[dict[str, Any]]:
 
 
 class _Lines:
-    """A stream that ends lines with a line feed; `csv` ends them with CR and LF, and so quotes cells with either."""
+    """A stream that ends lines with LF; `csv` ends them with CR and LF, so that it quotes cells that hold either."""
 
     def __init__(self, text: TextIOWrapper) -> None:
         self._text = text
@@ -781,9 +781,9 @@ class RowWriter(AbstractContextManager["RowWriter"]):
     once. An output that cannot be written is refused before any work.
 
     `path`: ``-`` is the standard output; None writes nothing. `inputs`: files that must not be overwritten. `keep`: for
-    "resume", which rows are finished; by default all, and then messages do not offer to resume. `form`: the format, if
-    the name does not determine it. `csv_safe`: whether to disarm CSV cells that a spreadsheet would run. `derived`:
-    whether the rows are quickly made again, so that a failed run leaves nothing.
+    "resume", decides which rows are finished; by default all are, and messages do not offer to resume. `form`: the
+    format, if the name does not determine it. `csv_safe`: whether to disarm CSV cells that a spreadsheet would run.
+    `derived`: whether the rows are quickly made again, so that a failed run leaves nothing.
 
     >>> with RowWriter("-") as rows:
     ...     rows.write({"id": "a", "objective": 0.5})
@@ -806,7 +806,7 @@ class RowWriter(AbstractContextManager["RowWriter"]):
             self._name = self._name.rstrip(f"/{os.sep}")
         self._file: FileIO | None = None
         self._journal: Path | None = None  # None for pipes and devices
-        self._empty, self._resumed = True, False  # empty: no rows are held that a failure must not lose
+        self._empty, self._resumed = True, False  # empty: the file has no rows that a failure must not lose
         self._csv_safe, self._derived, self._prints = csv_safe, derived, path == "-"
         if path is None:
             return
@@ -843,7 +843,7 @@ class RowWriter(AbstractContextManager["RowWriter"]):
 
     @property
     def held(self) -> Path | None:
-        """The file with the rows: the output, or the one next to it while it is incomplete; None for a pipe."""
+        """The file with the rows: the output, or while that is incomplete the ``.part`` next to it; None for a pipe."""
         if self._journal is None:
             return None
         return self._journal if self._journal.exists() else Path(self._name)
@@ -877,7 +877,7 @@ class RowWriter(AbstractContextManager["RowWriter"]):
             self._empty, self._resumed = False, True
 
     def _resume(self, journal: Path, source: Path, keep: Keeper | None) -> None:
-        """Leave only the rows to keep in the journal, each of them complete."""
+        """Rewrite the journal with only the rows to keep, unless it has only those already."""
         stays = keep(read_rows(source)) if keep is not None else lambda _: True
         if source == journal:
             with source.open("rb") as held:

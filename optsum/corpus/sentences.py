@@ -18,15 +18,15 @@ _TAG = re.compile(r"(</?[sStT]>)")
 _BETWEEN = re.compile(r"<q>|##SENT##|\[CLS\] \[SEP\]|\[SEP\] \[CLS\]")
 _DOCUMENTS = re.compile(r"\|\|\|\|\||story_separator_special_tag|<doc-sep>")
 _SPELLED_BREAK = re.compile(r"[^\S\n]*(?:NEWLINE_CHAR|(?<=[.!?…\"'”’)])[^\S\n]*<n>)[^\S\n]*")
-# The splitter keeps quotations whole, and one that is never closed swallows the rest (45,000 characters of a meeting).
+# The splitter keeps a quotation whole, and if it is never closed, the rest of the text (45,000 signs of a meeting).
 # So quotation marks are hidden from it, and sentences end within quotations, as in corpora split by other tools.
 _OPENING = "“‘„‚‟«‹「『`"
 _CLOSING = "\"'”’»›」』"
 _MARKS = frozenset(_OPENING + _CLOSING)
 # Marks that belong to the sentence before them. Languages differ in which marks close; before a blank, all do.
 _ATTACHED = re.compile(rf"[{_OPENING}{_CLOSING}]+(?!\S)|[{_CLOSING}]+")
-# The splitter's time is quadratic in some texts, such as Chinese ones, so it sees a long text through a window,
-# in characters. Sentence ends close to the window's end are left to the next one: a bracket may close behind it.
+# The splitter's time is quadratic in some texts, such as Chinese ones, so it gets a window of a long text at a time.
+# Sentence ends in the last `_AHEAD` characters of a window are left to the next: a bracket may close after them.
 _WINDOW = 4096
 _AHEAD = 1024
 LANGUAGES: Final = (
@@ -45,8 +45,8 @@ _TERMINALS: Final = (0x17D4, 0x17D5, 0x2CF9, 0x2CFA, 0x2CFB, 0xFE12, 0xFE15, 0xF
 def as_sentences(value: object, where: str, split: Splitter) -> tuple[Sentence, ...]:
     """Return the sentences of one document, reference or summary; lone surrogates become U+FFFD.
 
-    `value`: a list of sentences, each a string or a list of tokens; blank ones are kept, so that units keep their
-    numbers. Or one string, which `split` splits.
+    `value`: a string, which `split` splits; or a list of sentences, each a string or a list of tokens. Blank sentences
+    are kept, so that units keep their numbers.
     """
     if isinstance(value, str):
         return tuple(split(value))
@@ -90,7 +90,7 @@ def json_type(value: object) -> str:
 
 
 def lines_of(text: str) -> list[str]:
-    """Return the lines of a text that are not blank, stripped; every line-ending character of Unicode ends one."""
+    """Return the lines of a text that are not blank, stripped; every line-ending character of Unicode ends a line."""
     return [stripped for line in text.splitlines() if (stripped := line.strip())]
 
 
@@ -158,7 +158,7 @@ def split_sentences(text: str, language: str = "en") -> list[str]:
 
 
 SPLITTERS: Final[Registry[Any]] = Registry("splitter", {"sentencex": split_sentences}, "optsum.splitters")
-"""Functions that split a raw text into sentences; one with a parameter ``language`` gets the language code."""
+"""Functions that split a raw text into sentences; a function with a parameter ``language`` gets the language code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +202,7 @@ def _split_by(name: str) -> tuple[Callable[..., Any], bool]:
     function = SPLITTERS.load(name)
     try:
         return function, "language" in signature(function).parameters
-    except (TypeError, ValueError):  # compiled functions may lack one
+    except (TypeError, ValueError):  # compiled functions may lack a signature
         return function, False
 
 

@@ -51,15 +51,15 @@ _LOG: Final = logging.getLogger("optsum")
 Cover: TypeAlias = tuple[tuple[tuple[int | str, ...], ...], ...]
 """The alternatives of each abstract sentence; an alternative is a set of unit numbers or sentence ids."""
 
-# A record with at least the first keys and at most the second is in optsum's own form; no other form is tried.
+# A record with all keys of `_LEAST` and none besides `_PLAIN` is in optsum's own form; no other form is tried.
 _LEAST: Final = frozenset({"id", "documents"})
 _PLAIN: Final = _LEAST | {"references", "meta"}
-# Objects that users must first convert to problems, by an attribute that they have: what they are, and how.
+# Attribute of an object that is not a topic -> what the object is, and the call that makes a problem from it.
 _MODELS: Final = {
     "component_data_objects": ("a Pyomo model", "PyomoProblem(model, units=model.x)"),
     "facility": ("an instance of the normal form", "CoverageProblem.of(instance)"),
 }
-ColumnPath: TypeAlias = tuple[str, ...]  # Field names; ``"[]"`` makes a topic of each item, ``"[*]"`` takes all.
+ColumnPath: TypeAlias = tuple[str, ...]  # Field names; after a list, "[]" makes a topic of each item, "[*]" takes all.
 _STEP = re.compile(r"([^.\[\]]+)((?:\[\*?\])*)")
 _TEXTS: Final = ("documents", "references")
 _KEYS: Final = ("id", *_TEXTS, "cover", "supports", "weights", "lengths", "parses", "meta")
@@ -78,7 +78,7 @@ TOKENS: Final = frozenset(_COLUMNS["tokens"])
 # Texts that programs write for missing values.
 _MISSING: Final = frozenset({"NaN", "nan", "None", "null", "NULL", "N/A", "n/a", "<NA>"})
 _WRITTEN_BREAK: Final = re.compile(r"\\n(?![a-z])")  # A line break as programs write it; not ``\nabla``.
-_FEW: Final = 2  # Up to this many strings may be sentences of one word, not tokens.
+_FEW: Final = 2  # A list of up to this number of strings is not taken for tokens: it may be sentences of one word.
 _ENDINGS: Final = frozenset(".!?\u3002\uff01\uff1f\u2026\u061f\u0964\u06d4")
 _MOST: Final = 10**9  # Largest length or weight.
 _COVER: Final = "cover is a list, per abstract sentence, of alternatives, each a list of units"
@@ -86,7 +86,7 @@ _COVER: Final = "cover is a list, per abstract sentence, of alternatives, each a
 
 @dataclass(eq=False)
 class Notes:
-    """Reporter of doubts about an input, each kind once; a pickled copy only collects them in `said`, for `repeat`."""
+    """The reporter of doubts about an input, each kind once; a pickled copy only collects doubts, for `repeat`."""
 
     _name: str = ""
     _tell: Callable[[str], None] | None = None
@@ -114,7 +114,7 @@ class Notes:
 
 @lru_cache(maxsize=32)
 def notes_of(name: str) -> Notes:
-    """Return the reporter for an input name, the same one for each call, so that a doubt is reported once."""
+    """Return the reporter of doubts about an input, the same for each call, so that a doubt is reported once."""
     return Notes(name)
 
 
@@ -125,9 +125,9 @@ class Reading(NamedTuple):
     flat: Flat | None = None  # Meaning of a flat list of strings.
     # Whether each line of raw text is a sentence; None: only in columns that are known for it.
     lines: bool | None = None
-    summary_lines: SummaryLines | None = None  # The same for summaries, if `lines` is None.
+    summary_lines: SummaryLines | None = None  # Whether each line of a raw summary is a sentence, if `lines` is None.
     source_words: int | None = None  # Read the sentences within this many words of the documents.
-    # Columns of records by their meaning (``--map``); None: recognise those of well-known data sets.
+    # Columns of records by their meaning (``--map``); None: recognise the columns of well-known data sets.
     columns: Columns | None = None
     notes: Notes = Notes()  # Reports doubts about the input.
 
@@ -242,7 +242,7 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class BadTopic:
-    """A topic that cannot be used; it becomes an error row, and the others are processed."""
+    """A topic that cannot be used; it becomes an error row, and the other topics are processed."""
 
     id: str | None  # None if the id could not be read.
     source: str  # ``file:line``.
@@ -469,7 +469,7 @@ def as_id(value: object, what: str) -> str:
 
 
 def without_arrays(value: Any, depth: int = 6) -> Any:
-    """Return a value of a data frame or a formatted dataset with lists in place of its arrays, nested ones too."""
+    """Return a value of a data frame or a formatted dataset, with lists in place of arrays, also of nested ones."""
     value = value.tolist() if hasattr(value, "tolist") else value
     if not isinstance(value, list | tuple) or not value or isinstance(value[0], str) or not depth:
         return value
@@ -512,7 +512,7 @@ def dotted(path: ColumnPath) -> str:
 
 
 def items_of(value: Any, path: ColumnPath, names: Collection[str] = ()) -> list[Any] | tuple[Any, ...]:
-    """Return the items of a list, or of an object of lists of one length (`names`, or all), as `datasets` has them."""
+    """Return the items of a list, or of an object of equally long lists (`names`, or all), the form of `datasets`."""
     where = dotted(path) or "the record"
     if isinstance(value, Mapping):
         lists = {name: value.get(name) for name in names or value}
@@ -596,13 +596,13 @@ def field_advice(key: str, name: str, value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Paths in a record to the values of a topic's keys."""
+    """The paths by which the values of a topic's keys are found in a record."""
 
     paths: Mapping[str, ColumnPath]  # By key of a topic; the key ``meta.NAME`` puts a value into its meta.
 
     @property
     def names(self) -> frozenset[str]:
-        """Columns that a table may have for the paths, except the optional id's: first steps and whole dotted paths."""
+        """Names of columns that may hold the values in a table: first steps and dotted paths, without those of id."""
         return frozenset(name for key, path in self.paths.items() if key != "id" for name in (path[0], dotted(path)))
 
     def topics(self, record: Any, number: int) -> Iterator[dict[str, Any]]:
@@ -681,7 +681,7 @@ def parse_columns(given: str | Mapping[str, str]) -> Columns:
 
 
 def recognised(names: Collection[str]) -> Columns | None:
-    """Return the columns of a well-known data set; None for optsum's own and for unknown ones."""
+    """Return the columns of the well-known data set that has these names; None for optsum's own form and others."""
     if not OWN.isdisjoint(names) or "references" in names:
         return None
     for documents, references in WELL_KNOWN:
@@ -692,7 +692,7 @@ def recognised(names: Collection[str]) -> Columns | None:
 
 
 def columns_beside(names: Collection[str], taken: Columns) -> list[str]:
-    """Return columns that are not `taken`, but have the name of documents or references in another data set."""
+    """Return columns that are not `taken`, but are called like documents or references of another data set."""
     known = {name for pair in WELL_KNOWN[:7] for name in pair}  # later names may also mean publishers, or tokens
     return [name for name in names if str(name).lower() in known and name not in taken.names]
 
@@ -761,9 +761,9 @@ def _nested(value: object) -> tuple[Text, ...] | None:
 def _flat(value: Sequence[str], key: str, path: Sequence[str], where: str, reading: Reading) -> tuple[Text, ...]:
     """Return the texts in a list of strings, by the option ``--flat``.
 
-    Without it, each string is a text if ``[*]`` has collected them, if the column is known to have several summaries,
-    or if each has several sentences; otherwise they are the tokens of one sentence if they look like tokens, or the
-    sentences of one text. Ambiguous lists are refused or reported.
+    Without the option, each string is a text if ``[*]`` has collected them, if the column is known to have several
+    summaries, or if each string has several sentences. Otherwise the strings are the tokens of one sentence if they
+    look like tokens, or the sentences of one text. Ambiguous lists are refused or reported.
     """
     name, flat = _name_of(path), reading.flat
     if flat is None and path:
@@ -838,7 +838,7 @@ def _sentences_of(text: str, key: str, where: str, reading: Reading) -> Text:
 
 
 def _says_tokens(value: Sequence[Any], path: Sequence[str], where: str, reading: Reading) -> bool:
-    """Return whether lists of strings are tokenized sentences: their column has tokens, and they look like it."""
+    """Return whether lists of strings are tokenized sentences, by the name of their column and by the strings."""
     words = [word for item in value if isinstance(item, list | tuple) for word in item]
     if not words or not all(isinstance(word, str) and not any(map(str.isspace, word)) for word in words):
         return False
@@ -974,7 +974,7 @@ def _unit(value: object, where: str, what: str = "sentence") -> int | str:
 
 
 def topic_to_json(topic: Topic) -> dict[str, Any]:
-    """Return the JSON form of a topic with text; `as_topic` makes the topic of it, without source, start and vectors.
+    """Return the JSON form of a topic with text; `as_topic` makes it a topic again, without source, start and vectors.
 
     >>> topic_to_json(Topic("t", (("A cat .",),), (), cover=(((0,), ("s1", "s2")),)))
     {'id': 't', 'documents': [['A cat .']], 'references': [], 'cover': [[[0], ['s1', 's2']]]}

@@ -280,7 +280,7 @@ def makes_problems(path: object) -> bool:
 
 
 def _made(place: str, reading: Reading) -> Iterator[Topic | BadTopic]:
-    """Yield the problems that a function returns, or the one in a file; unnamed ones are named by number, from 0."""
+    """Yield the problems that a function returns, or the problem in a file; unnamed problems are numbered from 0."""
     if not is_program(place):
         name = _PROGRAM.sub("", Path(place).name)
         yield from topics_of_record(load_place("optsum:Problem.from_mps")(place, name=name), None, reading, "")
@@ -320,7 +320,7 @@ def _once_each(source: Iterable[Line | RawLines], reading: Reading) -> Iterator[
 
 
 def topics_of_line(line: Line, number: int, reading: Reading) -> Iterator[Topic | BadTopic]:
-    """Yield the topics of a line, the `number`-th from 0 that is not blank; an unusable topic ends them."""
+    """Yield the topics of a line, up to an unusable topic; `number`: of the line, from 0, not counting blank lines."""
     value = line.value
     if line.error is not None:
         yield BadTopic(None, line.source, line.error)
@@ -379,7 +379,7 @@ class Lines:
 def unread_topics(
     path: PathLike, reading: Reading = AS_IS, limit: int | None = None
 ) -> Iterator[Topic | BadTopic | Lines]:
-    """Yield up to `limit` topics; the caller reads undecoded `Lines`, and looks for repeated ids in them."""
+    """Yield up to `limit` topics, or undecoded `Lines`, which the caller must read and check for repeated ids."""
     several = reading.columns is not None and any("[]" in place for place in reading.columns.paths.values())
     if makes_problems(path) or several or Path(path).is_dir():
         return islice(topics_read(path, reading), limit)
@@ -440,7 +440,7 @@ class Names:
 
 
 def unique(items: Iterable[T | R], kind: type[T], name: Callable[[T], str], again: Callable[[T], R]) -> Iterator[T | R]:
-    """Yield items, but for each item of the kind whose name an earlier one had, yield what `again` makes of it."""
+    """Yield items; an item of `kind` with the name of an earlier one is replaced by the result of `again` for it."""
     seen = Names()
     return (again(item) if isinstance(item, kind) and not seen.add(name(item)) else item for item in items)
 
@@ -544,8 +544,8 @@ def _reader(line: bytes, stream: BufferedReader, path: PathLike, what: str, colu
 def heading_of(line: bytes, *, closed: bool, columns: Collection[str], likely: bool) -> tuple[str, list[str]] | None:
     """Return the delimiter and the names of a heading line; None if no name is known.
 
-    `closed`: without it any names are accepted. `columns`: further known names. `likely`: also accept names that look
-    like documents and references.
+    `closed`: whether some name must be known; otherwise any names are accepted. `columns`: further known names.
+    `likely`: also accept names that look like documents and references.
     """
     text = line.decode("utf-8-sig", "surrogateescape").rstrip("\r\n")
     for delimiter in _DELIMITERS:
@@ -560,7 +560,7 @@ def heading_of(line: bytes, *, closed: bool, columns: Collection[str], likely: b
 
 
 def _summaries(path: Path, lines: NumberedLines, name: str) -> Iterator[Line]:
-    """Yield the summaries in a text file, whose lines belong to the topics in order; its name is that of the system."""
+    """Yield the summaries in a text file named after the system, whose lines belong to the topics in order."""
     system, last = path.name.partition(".")[0], 0
     for number, raw in lines:
         for blank in range(last + 1, number):  # blank lines at the beginning, which were skipped
@@ -714,7 +714,7 @@ def _of_folder(folder: Path, reading: Reading) -> Iterator[Line]:
 
 
 class ReadAhead(Iterator[T]):
-    """Iterator over topics of a file, several of which may be read before the first is solved."""
+    """An iterator over topics of a file that allows reading several topics before the first is solved."""
 
     def __init__(self, topics: Iterator[T], path: str | os.PathLike[str]) -> None:
         self._topics, self.path = topics, path
@@ -724,7 +724,7 @@ class ReadAhead(Iterator[T]):
 
 
 def read_ahead(topics: Iterator[T], path: str) -> Iterator[T]:
-    """Mark topics as those of a file, if the path is one of a file, so that several may be read ahead."""
+    """Return topics as a `ReadAhead` if the path is that of a file, so that several topics may be read ahead."""
     return ReadAhead(topics, path) if os.path.isfile(path) else topics  # noqa: PTH113 - text
 
 
@@ -733,7 +733,7 @@ def path_of(topics: AnyTopics) -> str | os.PathLike[str] | None:
 
 
 def topic_given(topic: object, summary: object, reading: Reading, columns: AnyColumns | None = None) -> Topic:
-    """Return `topic` as a topic, or the topic of a document and a summary (texts, or lists of sentences)."""
+    """Return `topic` as a `Topic`; with a `summary`, `topic` is a document (both are texts, or lists of sentences)."""
     if summary is not None:
         for given, what in ((topic, "document"), (summary, "summary")):
             texts = given if isinstance(given, list | tuple) else [given]
@@ -829,7 +829,7 @@ class _Unusable(BadTopic):
 
 
 def _any_usable(topics: Iterator[Topic | BadTopic]) -> Iterator[Topic | BadTopic]:
-    """Yield topics; if none can be used, raise one error instead of yielding each."""
+    """Yield topics; if no record can be converted to a topic, raise one error instead."""
     held: list[_Unusable] = []
     for topic in topics:
         if isinstance(topic, _Unusable):
@@ -1128,7 +1128,7 @@ class SystemExtract:
 
 
 def extract_of(topic: Topic, system: System) -> SystemExtract | None:
-    """Return the source sentences in a summary: its unit numbers, or those of the same letters and digits in any case.
+    """Return the source sentences in a summary, by its unit numbers or by equal letters and digits, ignoring case.
 
     Equal source sentences are used in order. The result is None if neither text nor unit numbers are known.
     """

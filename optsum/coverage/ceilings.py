@@ -43,9 +43,9 @@ _PIECES: Final = 300_000  # Largest number of arcs (columns) of one path.
 class Ceiling(ABC):
     """A part of a total that features and masses bound from above."""
 
-    slot: int  # The total that it is a part of.
+    slot: int  # Number of the total that has this part.
     gain: int  # The amount that a hit adds to the total.
-    # first, last: the range of the features that bound it, without `last`.
+    # first, last: features ``first`` to ``last - 1`` of the instance bound the part.
     first: int
     last: int
     mass: NDArray[np.int64] = field(repr=False)  # (units,) array: the part of the instance's mass that bounds it.
@@ -59,13 +59,13 @@ class Ceiling(ABC):
     def bounded_by(self, shares: Sequence[int], whole: int) -> tuple[Self, NDArray[np.int64]]:
         """Return the ceiling bounded by a mean of features and masses, and a factor for the levels of each feature.
 
-        Both are for an instance whose totals are multiplied by `whole`. In part g, features have the weight
-        ``shares[g]``, and masses ``whole - shares[g]``.
+        In part g, features have the weight ``shares[g]``, and masses ``whole - shares[g]``. So both results belong to
+        an instance whose totals are multiplied by `whole`.
         """
 
     @abstractmethod
     def columns(self, *, relaxed: bool) -> CeilingPart:
-        """Return the columns and rows of the ceiling in an integer program; fewer, which only bound it, if relaxed."""
+        """Return the ceiling's columns and rows in an integer program; if `relaxed`, fewer that only bound it."""
 
     @property
     def text_length(self) -> int:
@@ -90,7 +90,7 @@ class CeilingPart(NamedTuple):
     # Blocks of entries: arrays of rows, names and values (or one value), where a name is a unit, or -1 - column.
     entries: Sequence[tuple[NDArray[Any], NDArray[Any], Any]]
     rows: int
-    # (groups,): the first of two rows of each group, which limit its hits by covered positions, then by copies.
+    # (groups,): a row that limits the hits of each group by its covered positions; the next row is by its copies.
     capped: NDArray[np.int64]
     # least, most: (rows,), or one number for all rows: the limits of the rows.
     least: NDArray[np.float64] | float = -np.inf
@@ -98,11 +98,11 @@ class CeilingPart(NamedTuple):
 
 
 class Group(NamedTuple):
-    """The positions of a token of the reference that may outnumber its copies in chosen units."""
+    """A token whose covered positions in the reference may outnumber its copies in chosen units."""
 
-    places: int  # The positions, as bits of an integer.
+    places: int  # Its positions in the reference, as bits of an integer.
     copies: tuple[int, ...]  # Number of copies of the token in each unit.
-    # above, beside: the gain of a covered position in features, and of a copy in masses, which bound the ceiling.
+    # above, beside: in the bound, the gain of a covered position in features, and of a copy in masses.
     above: int
     beside: int
 
@@ -112,7 +112,7 @@ class CappedUnion(Ceiling):
     """The covered positions of a reference, for each token at most as many as it has copies in the chosen units."""
 
     covered: tuple[int, ...] = field(repr=False)  # For each unit, the positions that it covers, as bits of an integer.
-    # Tokens that may have fewer copies than covered positions; positions of all others are hits when covered.
+    # Tokens that may have fewer copies than covered positions. Every covered position of another token is a hit.
     groups: tuple[Group, ...] = field(default=(), repr=False)
 
     @cached_property
@@ -132,7 +132,7 @@ class CappedUnion(Ceiling):
         )
 
     def capped(self, groups: Iterable[tuple[int, tuple[int, ...]]]) -> Self:
-        """Return the ceiling with caps on tokens, each given by its positions as bits, and its copies in each unit."""
+        """Return the ceiling with a group for each token, given by its positions (bits) and its copies in each unit."""
         return replace(self, groups=tuple(Group(places, copies, self.gain, 0) for places, copies in groups))
 
     @property
@@ -144,7 +144,7 @@ class CappedUnion(Ceiling):
         return replace(super().times(factor), groups=tuple(groups))
 
     def bounded_by(self, shares: Sequence[int], whole: int) -> tuple[Self, NDArray[np.int64]]:
-        """Return the ceiling in which covered positions of a group have its share of `whole`, and copies the rest."""
+        """Weight the covered positions of each group by its share of `whole`, and its copies by the rest of `whole`."""
         number = np.cumsum(self.bits.any(axis=0)) - 1  # the number of each covered position's feature
         mass = np.zeros(len(self.covered), np.int64)
         weights = np.full(self.last - self.first, whole, np.int64)
@@ -198,7 +198,7 @@ class TextSubsequence(Ceiling):
     reference: tuple[int, ...] = field(repr=False)  # Its tokens, as numbers.
     # For each unit, the tokens that also occur in the reference, in order.
     units: tuple[tuple[int, ...], ...] = field(repr=False)
-    # above, beside: the gain of a clipped unigram in features, and of a hit of a single unit in masses.
+    # above, beside: in the bound, the gain of a clipped unigram in features, and of a hit of a single unit in masses.
     above: int
     beside: int = 0
 
@@ -206,7 +206,7 @@ class TextSubsequence(Ceiling):
         return replace(super().times(factor), above=factor * self.above, beside=factor * self.beside)
 
     def bounded_by(self, shares: Sequence[int], whole: int) -> tuple[Self, NDArray[np.int64]]:
-        """Return the ceiling in which clipped unigrams have a share of `whole`, and hits of single units the rest."""
+        """Weight clipped unigrams by the only share of `whole`, and the hits of single units by the rest of `whole`."""
         (share,) = shares
         above, beside = share * self.gain, (whole - share) * self.gain
         mass = beside * self.own
@@ -242,11 +242,11 @@ class TextSubsequence(Ceiling):
         return len(self.reference) - flat.bit_count()
 
     def columns(self, *, relaxed: bool) -> CeilingPart:
-        """Return the path through the grid of the module's text; if relaxed, only columns that bound its length."""
+        """Return the path through the grid that the module describes; if `relaxed`, columns that bound its length."""
         return self._clipped() if relaxed else self._path()
 
     def _clipped(self) -> CeilingPart:
-        """Return columns of clipped unigrams, and one of hits, limited by their sum and the hits of single units."""
+        """Return a column for each token's clipped unigrams, and one for hits, limited by their sum and by `own`."""
         number = {token: row for row, token in enumerate(self.places)}
         most = np.array([bits.bit_count() for bits in self.places.values()], np.int64)
         held = [
@@ -303,16 +303,16 @@ class TextSubsequence(Ceiling):
 
 
 def pieces_of(tokens: Sequence[int], places: dict[int, int], length: int) -> Iterator[tuple[int, int, int]]:
-    """Yield begin, end and LCS (longest common subsequence) of each piece whose parts all have a shorter LCS.
+    """Yield begin, end and hits of each piece of a reference that has more hits than all shorter pieces within it.
 
-    For each begin, bits mark the ends at which the LCS grows. A piece is yielded if its LCS grows at its end, and if
-    the piece that begins one token later has a shorter LCS.
+    `tokens`: of a unit; hits are the length of the longest common subsequence with it. `places`: token -> bits of its
+    positions in the reference, which has `length` tokens. For each begin, bits mark the ends at which hits grow.
     """
     held = 0
     for token in tokens:
         held |= places[token]
     full = (1 << length) - 1
-    later = 0  # ends at which the LCS grows for the next begin
+    later = 0  # bits of the ends at which the number of hits grows, for the next begin
     while held:
         begin = held.bit_length() - 1
         held ^= 1 << begin
@@ -345,7 +345,7 @@ class CeilingArrays(NamedTuple):
     texts: NDArray[np.int64]
     own: NDArray[np.int64]  # (subsequences, units): hits of each single unit.
     start: NDArray[np.int64]  # (subsequences * units + 1,): where the tokens of each unit begin in `token`.
-    token: NDArray[np.int64]  # The rows of tokens.
+    token: NDArray[np.int64]  # For each token of the units, its row in `places` and `most`.
     places: NDArray[np.uint64]  # (rows, words of 64 bits): the positions of a token in the reference.
     most: NDArray[np.int64]  # (rows,): number of these positions.
     # flat, counts, totals, units: buffers for the bits of an LCS, counts of tokens, true totals and chosen units.
@@ -356,7 +356,7 @@ class CeilingArrays(NamedTuple):
 
 
 def arrays_of_ceilings(ceilings: Sequence[Ceiling], units: int, totals: int) -> CeilingArrays:
-    """Return the arrays of ceilings; searches without ceilings share `NO_CEILINGS`."""
+    """Return ceilings as arrays, for an instance with a number of units and of totals (two for each ratio)."""
     groups = [(one, group) for one in ceilings if isinstance(one, CappedUnion) for group in one.groups]
     texts = [one for one in ceilings if isinstance(one, TextSubsequence)]
     words = max([1, *((group.places.bit_count() + 63) // 64 for _, group in groups)])
@@ -418,9 +418,9 @@ def count_bits(word: Any) -> Any:
 
 @njit(cache=True, inline="always")
 def extend(flat: Any, places: Any, row: int) -> None:
-    """Append a token to a text, and update the bits `flat`, which are 0 where its LCS with a reference grows.
+    """Append a token to a text, and update `flat`: bits that are 0 where the LCS with a reference grows (Hyyro 2004).
 
-    The bits of a row of `places` are the positions of the token in the reference (Hyyro 2004).
+    LCS: longest common subsequence. Bits of ``places[row]`` are the positions of the token in the reference.
     """
     carry = np.uint64(0)
     for word in range(len(flat)):
@@ -434,7 +434,7 @@ def extend(flat: Any, places: Any, row: int) -> None:
 
 @njit(cache=True)
 def correct(ceilings: Any, count: int, totals: Any) -> None:
-    """Correct, in place, the totals of the units ``ceilings.units[:count]`` (ascending) to those with true hits."""
+    """Replace bounds by true hits in the totals of the chosen units, ``ceilings.units[:count]`` in ascending order."""
     units = ceilings.units
     for group in range(len(ceilings.capped)):
         covered, copies = np.int64(0), np.int64(0)

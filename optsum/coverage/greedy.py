@@ -32,7 +32,7 @@ from optsum.coverage.state import (
 from optsum.system.clock import NEVER, Deadline, Stopped, in_strides
 from optsum.system.compiled import compiles, njit
 
-RULED: Final = 1e9  # A climb's gain for each unit of excess of a row that a move removes: more than any value.
+RULED: Final = 1e9  # Gain of a move for each unit by which it reduces the excess of a row: more than any value.
 
 
 ALONE: Final = 1
@@ -63,7 +63,7 @@ def gain_kinds(instance: Coverage, moves: Sequence[Sequence[int]]) -> IntArray:
 
 @njit(cache=True)
 def unit_gains(copies, unit_start, unit_feature, unit_count, level_start, level, slot, covering, unit):
-    """Return what an added unit's features add to numerator and denominator; for a cover, its needed copies and 0."""
+    """Return the gains of an added unit's features in numerator and denominator; in a cover, needed copies and 0."""
     top, bottom = np.int64(0), np.int64(0)
     for entry in range(unit_start[unit], unit_start[unit + 1]):
         feature = unit_feature[entry]
@@ -83,7 +83,7 @@ def unit_gains(copies, unit_start, unit_feature, unit_count, level_start, level,
 
 @njit(cache=True)
 def gain_of(top, bottom, old_top, old_bottom, old):
-    """Return the growth of a ratio from `old`; by one division if the denominator stays, so that equal gains are equal.
+    """Return the growth of a ratio from `old`; by one division if the denominator stays, so equal gains stay equal.
 
     `top`, `bottom`: numerator and denominator of the new ratio, which is 0 if `bottom` is not positive.
     """
@@ -94,7 +94,7 @@ def gain_of(top, bottom, old_top, old_bottom, old):
 
 @njit(cache=True)
 def _fed(copies, features, counts, level_start, level, slot, begin, end, sign):
-    """Add (`sign` 1) or remove (-1) the copies of some entries; return the change of numerator and denominator."""
+    """Add (`sign` 1) or remove (-1) copies of entries ``begin:end``; return the change of numerator and denominator."""
     top, bottom = np.int64(0), np.int64(0)
     for entry in range(begin, end):
         feature = features[entry]
@@ -115,9 +115,9 @@ def _fed(copies, features, counts, level_start, level, slot, begin, end, sign):
 def changed_joined(copies, own, tables, seams, left, unit, right, sign):
     """Return whether a unit has seams with its chosen neighbours, and the changes of numerator and denominator.
 
-    The unit is added (`sign` 1) or dropped (-1); changes of an added unit without seams are not computed. Because seams
-    may share features with each other and with the unit, copies of seams are changed first, then the unit is evaluated,
-    and all copies are restored. `left`, `right`: the chosen units before and after.
+    The unit is added (`sign` 1) or dropped (-1); changes of an added unit without seams are not computed. Seams may
+    share features with each other and with the unit. So copies of seams are changed first, then the unit is evaluated,
+    and all copies are restored. `left`, `right`: the nearest chosen units before and after it.
     """
     unit_start, unit_feature, unit_count = own
     level_start, level, slot = tables
@@ -182,7 +182,7 @@ def moves_of(instance: Coverage, deadline: Deadline = NEVER) -> Moves:
 class Climber:
     """A greedy search that can be paused.
 
-    `single`: make only the one move of largest gain, not gain per length (Hirao et al. 2017, Algorithm 2, line 11).
+    `single`: make one move only, chosen by gain, not by gain per length (Hirao et al. 2017, Algorithm 2, line 11).
     """
 
     def __init__(self, arrays: Arrays, moves: Moves, *, single: bool = False) -> None:
@@ -210,7 +210,7 @@ class Climber:
 
 
 def climbers_of(instance: Coverage, deadline: Deadline = NEVER) -> tuple[Climber, Climber] | None:
-    """Return a climb by gain per length and one by the best single move; None if the instance does not fit 64 bits.
+    """Return two climbers, by gain per length and by the best single move; None if the instance does not fit 64 bits.
 
     `Stopped` is raised if the deadline passes before the moves are built.
     """
@@ -222,7 +222,7 @@ def climbers_of(instance: Coverage, deadline: Deadline = NEVER) -> tuple[Climber
 
 
 def climb(instance: Coverage, deadline: Deadline = NEVER) -> Climber | None:
-    """Return a climb by gain per length, made until it ends or the deadline passes; None if it could not begin."""
+    """Climb by gain per length until no move helps or the deadline passes; return None if it could not begin."""
     try:
         climbers = None if deadline.passed else climbers_of(instance, deadline)
     except Stopped:

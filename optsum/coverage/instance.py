@@ -2,7 +2,7 @@ r"""The normal form: one mathematical object for extracts, compressions and cove
 
 An instance has *units* (sentences or chunks) that are chosen or not, *occurrences* that are active if every unit of a
 set V and no unit of a set U is chosen, and *features* (n-grams; in a cover, the sentences of the abstract), whose
-*copies* are their active occurrences. Feature f gains ``level[f][c]`` from c copies: a concave, clipped integer table.
+*copies* are their active occurrences. The gain of feature f from c copies is ``level[f][c]``, concave and clipped.
 
 Gains are summed into *totals*. Ratio h has two of them: total 2h is its numerator T_h, total 2h + 1 its
 denominator D_h. Each total is ``constant + sum of mass over the chosen units + gains of its features``, so a
@@ -16,8 +16,8 @@ goal           objective
 ``MINIMIZE``   the sum of the chosen lengths, subject to every feature reaching its full gain
 =============  ==========================================================================================
 
-Both are also subject to `rows`, linear constraints on the chosen units. The features of a numerator may only bound it
-from above; its value then comes from *ceilings* (`optsum.coverage.ceilings`).
+Both goals are also subject to `rows`, linear constraints on the chosen units. If the features of a numerator only bound
+it from above, its value comes from *ceilings* (`optsum.coverage.ceilings`).
 
 Hirao et al. 2017 (extractive), eq. 3-8, is the case with singletons V = {i} and one constant denominator; the
 paper's variables z_kj are merged over the references k into one gain table per n-gram, which has the same optimum.
@@ -51,7 +51,7 @@ _BITS: Final = 14_000  # Approximate bits of the longest number that Python conv
 
 _FLOAT_BITS: Final = 1_000  # Above 2^1000 floats may overflow; below 2^-1000 they may lose digits.
 
-_MERGED: Final = 2**52  # Largest possible total of merged ratios.
+_MERGED: Final = 2**52  # Ratios are not merged if a total could be larger.
 
 NO_LIMIT: Final = 2**40  # A length above that of every instance, which means "no maximum".
 
@@ -95,7 +95,7 @@ class Combination(Enum):
         self.turns = name == "harmonic"  # Reciprocals of ratios are added.
 
     def is_itself(self, weights: Sequence[int]) -> bool:
-        """Return whether a value is compared as the only ratio itself, not as a power of it."""
+        """Return whether the number that is compared is the only ratio itself, not a power of it."""
         return len(weights) == 1 and not self.multiplies
 
     def power(self, weights: Sequence[int]) -> int:
@@ -231,7 +231,7 @@ class Joint:
 
     @cached_property
     def seam(self) -> bool:
-        """Whether the joint needs two units and is vetoed by every unit between, as an n-gram across a sentence end."""
+        """Whether it needs two units and every unit between them vetoes it, as for an n-gram across a sentence end."""
         needs = self.needs
         return len(needs) == 2 and needs[0] < needs[1] and self.vetoes == range(needs[0] + 1, needs[1])
 
@@ -252,7 +252,7 @@ def kernel_array(values: object) -> IntArray:
 
 
 def gains_alone(instance: Coverage, total: int) -> IntArray:
-    """Return what each unit adds to a total as the only chosen unit (units,), without occurrences of several units."""
+    """Return the amount (units,) that each unit adds to a total when chosen alone, without joint occurrences."""
     starts, feature = instance.level_start, instance.unit_feature
     gain = instance.level[np.minimum(starts[feature] + instance.unit_count, starts[feature + 1] - 1)]
     summed = np.append(0, np.cumsum(np.where(instance.slot[feature] == total, gain, 0)))
@@ -354,7 +354,7 @@ class Coverage:
 
     @classmethod
     def trusted(cls, **given: Any) -> Coverage:
-        """Return an instance whose arrays are not checked, because they come from counting; only limits are checked.
+        """Return an instance without checking its arrays, which optsum itself has counted; only limits are checked.
 
         Raises
         ------
@@ -520,7 +520,7 @@ class Coverage:
 
     @property
     def relaxed(self) -> Coverage:
-        """An instance that is quicker to bound, with the same selections and no lower values; by default this one."""
+        """An instance with the same selections, none of lower value, and quicker bounds; by default this instance."""
         return self
 
     @cached_property
@@ -714,9 +714,9 @@ _LIGHT: Final = 4_000_000  # Approximate number of pairs of level and unit in th
 
 _AT_ONCE: Final = 2_000_000  # Pairs of level and unit that are compared at once.
 
-_FIRST: Final = 8  # Least number of levels of a token that are kept at first.
+_FIRST: Final = 8  # At least this number of levels of each token is kept at first.
 _SHARE: Final = 80  # For one optimum, one level is kept for each 80 units.
-_SHARE_OF_ALL: Final = 20  # For families of selections, one for each 20 units: high floors would make them larger.
+_SHARE_OF_ALL: Final = 20  # For families of selections, one level for each 20: high floors would make families larger.
 
 _COMPARED: Final = 2.0**60  # Largest product of a numerator and a denominator in a comparison.
 
@@ -772,14 +772,14 @@ class Facility(Coverage):
 
         f(S) = sum of w_r times the largest m[r, u] of the units u in S, and f(empty set) = 0.
 
-    The different values l_1 < l_2 < ... of a row are its levels, and f(S) = sum of w_r (l_k - l_(k-1)) over the levels
-    k that some chosen unit reaches: features that gain once (the canonical form of Cornuejols, Nemhauser and Wolsey
-    1980, with the relaxation of facility location). Levels reached by the same units are merged into one feature, and
-    those of a single unit into its mass. The arrays of all levels are built when they are needed.
+    The different values l_1 < l_2 < ... of a token are its levels. f(S) = sum of w_r (l_k - l_(k-1)) over the levels k
+    that some chosen unit reaches, so levels are features that gain once (the canonical form of Cornuejols, Nemhauser
+    and Wolsey 1980, with the relaxation of facility location). Levels reached by the same units are merged into one
+    feature, and levels reached by a single unit into its mass. The arrays of all levels are built on first use.
 
-    A token has at most one level for each unit, and a good summary reaches high levels, so `truncated` keeps only those
-    above a floor b_r. The truncated value is the sum of w_r max(b_r, largest m[r, u]), which is never below f; its
-    optimum is an optimum of f if it reaches all floors.
+    A token has at most one level for each unit. A good summary reaches high levels, so `truncated` keeps only levels
+    above a floor b_r of each token. The truncated value is the sum of w_r max(b_r, largest m[r, u]), which is never
+    below f; its optimum is an optimum of f if it reaches all floors.
     """
 
     similar: IntArray  # (tokens, units): m[r, u], not negative.
@@ -853,7 +853,7 @@ class Facility(Coverage):
         return np.full(len(self.similar), max(_FIRST, self.size // (_SHARE_OF_ALL if every else _SHARE)), np.int64)
 
     def more_kept(self, kept: IntArray, selection: Iterable[int]) -> IntArray:
-        """Return the number of levels of each token to keep next: at least twice if a selection missed its floor."""
+        """Return the numbers of levels to keep next: at least double for each token whose floor `selection` missed."""
         chosen = list(selection)
         best = self.similar[:, chosen].max(axis=1) if chosen else np.full(len(self.similar), -1, np.int64)
         ordered, different = self._ordered()
@@ -874,7 +874,7 @@ class Facility(Coverage):
         """The instance for heuristics, with all levels, or only the highest ones if there are very many."""
         light = self._coarser() if len(self.own) else self
         tokens, units = light.similar.shape
-        most = isqrt(2 * _LIGHT // max(1, tokens))  # k levels of a token have about k * k / 2 holders
+        most = isqrt(2 * _LIGHT // max(1, tokens))  # k levels of a token have about k * k / 2 pairs of level and unit
         return light if most >= units else light.truncated(np.full(tokens, max(_FIRST, most), np.int64))
 
     def _coarser(self) -> Facility:

@@ -61,8 +61,8 @@ class Arrays(NamedTuple):
     joint_feature: IntArray
     joint_count: IntArray
     joint_needs: IntArray
-    # need_start, need_joint, veto_start, veto_joint: (units + 1,), (entries,): the joints that need each unit, and
-    # those that it vetoes.
+    # need_start, need_joint, veto_start, veto_joint: (units + 1,), (entries,): the joints that need each unit, and the
+    # joints that it vetoes.
     need_start: IntArray
     need_joint: IntArray
     veto_start: IntArray
@@ -78,7 +78,7 @@ class Arrays(NamedTuple):
 
 
 class State(NamedTuple):
-    """One selection and the quantities derived from it, which the module's text explains."""
+    """One selection and the quantities derived from it, which the module describes."""
 
     chosen: IntArray
     copies: IntArray
@@ -94,7 +94,7 @@ _MOST_SUMS: Final = 10_000_000  # Largest number of possible sums of all side co
 def arrays_of(instance: Coverage, *, totals_only: bool = False) -> Arrays | None:
     """Return the arrays of an instance; None if a product might not fit int64, or side constraints have too many sums.
 
-    `totals_only`: for callers that compare no values (`value_pair`): there always are arrays, without side constraints.
+    `totals_only`: always return arrays, without side constraints, from which totals but not values can be computed.
     """
     wide = sum(row.total - row.least for row in instance.rows) > _MOST_SUMS
     if not totals_only and (wide or not fits(instance)):
@@ -135,7 +135,7 @@ def arrays_of(instance: Coverage, *, totals_only: bool = False) -> Arrays | None
 
 
 def _excesses(row: Row) -> IntArray:
-    """Return the excess of a row at each possible sum, from the least to the largest."""
+    """Return the excess of a row for each possible sum of its coefficients, from the least sum to the largest."""
     sums = np.arange(row.least, row.total + 1)
     return np.maximum(0, np.maximum(row.low - sums, 0 if row.high is None else sums - row.high))
 
@@ -144,9 +144,9 @@ _Features: TypeAlias = tuple[IntArray, IntArray, IntArray, IntArray, IntArray, I
 
 
 def _features(instance: Coverage, rows: Sequence[Row]) -> _Features:
-    """Return entries, levels and slots, with a further feature for each row, whose levels are the excess of the row.
+    """Return entries, levels and slots of an instance with one more feature for each row (side constraint).
 
-    The copies of this feature are the sum of the row minus its least possible sum, which may be negative.
+    Its levels are the excess of the row. Its copies are the sum of the row minus the least sum, which may be negative.
     """
     starts, features, counts = instance.unit_start, instance.unit_feature, instance.unit_count
     level_starts, levels, slots = instance.level_start, instance.level, instance.slot
@@ -306,7 +306,7 @@ def true_totals(arrays: Any, state: Any) -> Any:
 
 @njit(cache=True)
 def pair_at(combination: int, weights: Any, totals: Any, place: int) -> Any:
-    """Return numerator and denominator of a value for comparisons, from a column of totals; a product has no root."""
+    """Return numerator and denominator of a value, from column `place` of totals; a geometric mean without its root."""
     if combination == INTEGER:
         return totals[0, place], np.int64(1)
     if combination == HARMONIC:

@@ -1,7 +1,8 @@
 """Kernels of metrics on tokens that are numbers: n-grams, common subsequences, and the official scores of both.
 
-Texts lie one after another in one array, and another array says where each begins. Equal n-grams have equal numbers,
-derived from those of their tokens. The table of common subsequences is bit-parallel (Hyyro 2004), in words of 64 bits.
+A *row* is a text or a sentence. Rows lie one after another in one array, usually `ids`, and row r is the slice from
+``start[r]`` to ``start[r + 1]``. Equal n-grams have equal numbers, which are derived from the numbers of their tokens.
+The table of common subsequences is bit-parallel (Hyyro 2004), in words of 64 bits.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _LAST = np.uint64(63)
 
 @njit(cache=True)
 def number_pairs(left: Any, right: Any) -> Any:
-    """Return numbers of pairs of values below 2^31, by first occurrence (-1 if `left` is negative), and their count."""
+    """Return numbers of pairs of values below 2^31 by first occurrence (-1 if `left` < 0), and the count of numbers."""
     room = 64
     while room < 2 * len(left):
         room *= 2
@@ -48,7 +49,7 @@ def number_pairs(left: Any, right: Any) -> Any:
 
 @njit(cache=True)
 def ngram_numbers(ids: Any, start: Any, different: int, size: int) -> Any:
-    """Return a number for the n-gram at each token, -1 if it would leave the row; `start`; and the count of numbers."""
+    """Return the number of the n-gram at each token (-1 if it would leave the row), `start`, and how many there are."""
     grams = ids
     for step in range(1, size):
         left = np.full(len(ids), -1, np.int64)
@@ -63,7 +64,7 @@ def ngram_numbers(ids: Any, start: Any, different: int, size: int) -> Any:
 
 @njit(cache=True)
 def skip_numbers(ids: Any, start: Any, different: int, skip: int, spared: int) -> Any:
-    """Return numbers of tokens of each row but the last `spared`, and of pairs with at most `skip` tokens between them.
+    """Return numbers of each row's tokens, except its last `spared`, and of pairs with at most `skip` tokens between.
 
     The result is like that of `ngram_numbers`, in the order of `optsum.metrics.rouge.SkipBigrams.keys`.
     """
@@ -103,7 +104,7 @@ def numbers_of(ids: Any, start: Any, different: int, kind: int, size: int, spare
 
 @njit(cache=True)
 def clipped_hits(grams: Any, start: Any, different: int) -> Any:
-    """Return for each row its clipped hits in the last row, a summary, and its number of n-grams: (rows, 2)."""
+    """Return (rows, 2): the clipped hits of each row in the last row, which is a summary, and the row's n-grams."""
     rows = len(start) - 1
     found = np.zeros((rows, 2), np.int64)
     held = np.zeros(different, np.int64)
@@ -180,7 +181,7 @@ def _joined(left: Any, right: Any) -> Any:
 
 @njit(cache=True)
 def _count_tokens(ids: Any, start: Any, different: int, references: int, total: Any, shared: Any) -> int:
-    """Set `total` to the tokens of each row, and `shared` if a reference has one of them; return 0 entries."""
+    """Set `total` to each row's number of tokens, `shared` to whether a reference has one of them; return 0 n-grams."""
     known = np.zeros(different, np.bool_)
     for row in range(len(start) - 1):
         total[row] = start[row + 1] - start[row]
@@ -194,8 +195,8 @@ def _count_tokens(ids: Any, start: Any, different: int, references: int, total: 
 def counted(ids: Any, start: Any, different: int, coded: Any, references: int, distinct: bool, only: bool) -> Any:
     """Count the n-grams of several metrics (`Metric.coded`) in each row of tokens, like `count_rows`.
 
-    `begin` is (metrics * (rows + 1),), metric by metric; `totals` is (metrics, rows); `shared` is of any metric;
-    `kinds` (metrics,) counts different n-grams. For common subsequences there are no entries, and tokens are counted.
+    `begin` is (metrics * (rows + 1),), metric by metric; `totals` is (metrics, rows). `shared` is true if it is so for
+    any metric. `kinds` (metrics,) counts different n-grams. Common subsequences have no entries, and count tokens.
     """
     rows = len(start) - 1
     begin = np.empty(len(coded) * (rows + 1), np.int64)
@@ -222,7 +223,7 @@ def counted(ids: Any, start: Any, different: int, coded: Any, references: int, d
 
 @njit(cache=True)
 def trace(ids: Any, begin: int, end: int, places: Any, width: int, flat: Any, rows: Any, covered: Any) -> None:
-    """Mark the positions of a reference sentence on its common subsequence with a sentence of the summary.
+    """Mark the tokens of a reference sentence that are on its common subsequence with a sentence of the summary.
 
     `ids`, `begin`, `end`: the reference sentence is ``ids[begin:end]``. `places` (different tokens, words): bits of the
     positions at which the summary's sentence, of `width` tokens, has each token. `flat` (tokens + 1, words): buffer for
@@ -276,7 +277,7 @@ def trace(ids: Any, begin: int, end: int, places: Any, width: int, flat: Any, ro
 
 @njit(cache=True)
 def whole_hits(ids: Any, start: Any, group: Any, different: int) -> Any:
-    """Return the lengths of longest common subsequences of the last text with others; `group`: as in `union_hits`."""
+    """Return the length of the longest common subsequence of summary and each reference (`group`: see `union_hits`)."""
     references = len(group) - 2
     hits = np.zeros(references, np.int64)
     for reference in range(references):
@@ -297,7 +298,7 @@ def whole_hits(ids: Any, start: Any, group: Any, different: int) -> Any:
 
 @njit(cache=True)
 def covered_positions(ids: Any, start: Any, own: int, different: int) -> Any:
-    """Return the reference positions that each other sentence covers, on the subsequence that ROUGE-1.5.5 chooses.
+    """Return flags of the reference tokens that each other sentence covers, on the subsequence of ROUGE-1.5.5.
 
     `ids`, `start`, `different`: as in `Interned`. `own`: number of sentences of references, which come first. The
     result: (sentences, tokens of the references) array of 0 and 1.
@@ -326,7 +327,7 @@ def covered_positions(ids: Any, start: Any, own: int, different: int) -> Any:
 
 @njit(cache=True)
 def union_hits(ids: Any, start: Any, group: Any, different: int) -> Any:
-    """Count the hits of the last text, a summary, in each reference; `group`: the first sentence of each text."""
+    """Count the summary's hits in each reference. `group`: first sentences of references and summary, then the end."""
     references = len(group) - 2
     first = group[references]
     covered = covered_positions(ids, start, first, different)
@@ -355,8 +356,8 @@ def official_hits(ids: Any, start: Any, references: Any, chosen: Any, different:
     """Compare a selection of sentences with the references, by several metrics.
 
     `references`: the first sentence of each reference, and the end of the last one. `chosen`: the summary's sentences,
-    by number among all. `coded` (metrics, 2): `Metric.coded`. The result (metrics, 3): hits in all references together,
-    and the counts of the references and of the summary.
+    by number among all. `coded` (metrics, 2): `Metric.coded`. The result (metrics, 3): the hits in all references, the
+    n-grams (or tokens) of all references, and those of the summary.
     """
     first = references[-1]
     end, sentences = start[first], first + len(chosen)

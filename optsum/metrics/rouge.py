@@ -1,13 +1,14 @@
 """Metrics, their names, and the official score: ROUGE like ROUGE-1.5.5, in Python and independent of every search.
 
-A metric is one class. A third party's needs only `keys`; the entry-point group ``optsum.metrics`` makes it known by its
-name, on the command line too. The name of a sum joins others (``rouge-1+rouge-2``), ``ngram-1-4`` is a mean.
+A metric is a class. The class of a third party needs only the method `keys`; the entry-point group ``optsum.metrics``
+makes its name known, on the command line too. Names joined by "+" are a sum (``rouge-1+rouge-2``); ``ngram-1-4`` is a
+geometric mean.
 
-The score was compared with the script's answers: ``-n N`` (rouge-N), ``-2 K -u`` (rouge-suK), ROUGE-L, ``-m``
-(``stem=True``), ``-s`` (``stopwords="drop"``), ``-l N`` (``max_words=N``), ``-f A`` (``references_mode="pooled"``),
-``-f B`` ("best", except that the script compares rounded recalls); recall, precision, and F at ``-p 0.5``, one summary
-at a time. Not reproduced: ``-b`` (cut by bytes), ROUGE-W, ROUGE-S without unigrams, basic elements, bootstrap
-intervals, averages.
+Scores were compared with those of the script ROUGE-1.5.5, one summary at a time: recall, precision, and F at
+``-p 0.5``. Options of the script were ``-n N`` (rouge-N), ``-2 K -u`` (rouge-suK), ROUGE-L, ``-m`` (``stem=True``),
+``-s`` (``stopwords="drop"``), ``-l N`` (``max_words=N``), ``-f A`` (``references_mode="pooled"``), and ``-f B``
+("best", except that the script compares rounded recalls). Not reproduced are ``-b`` (cut by bytes), ROUGE-W, ROUGE-S
+without unigrams, basic elements, bootstrap intervals, and averages.
 
 As in the script,
 
@@ -20,8 +21,8 @@ As in the script,
   the ends of both sentences; on a match it takes both tokens, otherwise it drops the reference's token if that does not
   shorten the subsequence, else the summary's.
 
-The table of lengths is kept as one bit vector per reference token, the bits of a Python integer being the summary's
-tokens (Hyyro 2004, "Bit-parallel LCS-length computation revisited"); the traceback gets lengths by counting bits.
+The lengths of common subsequences are a table with one bit vector, a Python integer, for each reference token; its bits
+are the summary's tokens (Hyyro 2004, "Bit-parallel LCS-length computation revisited"). Lengths are counts of bits.
 
 Scores are not rounded; the script rounds recall and precision to five digits before it computes F.
 """
@@ -77,7 +78,7 @@ _COMMON = (
     *("rouge-1", "rouge-2", "rouge-3", "rouge-4", "rouge-su0", "rouge-su4", "rouge-l", "rougeL"),
     *("rouge-1+rouge-2", "rouge-1+rouge-2+rouge-l", "ngram-1-4", "similarity", "similarity-shifted"),
 )
-# The spellings of papers and other programs.
+# The spellings of metrics in papers and other programs.
 _OTHERS = re.compile(r"(?:rouge|r)[-_ ]?([1-9][0-9]?|su[0-9]{0,2}|l|lsum)", re.ASCII | re.IGNORECASE)
 _WHOLE_TEXT = "rougeL"
 SUM: Final = "A+B"  # The form of a sum of metrics, which is in no list because it combines all others.
@@ -101,7 +102,7 @@ class Tally(NamedTuple):
 
 
 class Totals(NamedTuple):
-    """The parts of recall and precision: hits, and the counts of the reference and of the summary."""
+    """The numerator of recall and precision, hits, and their denominators, the counts of reference and summary."""
 
     hits: int
     reference: int
@@ -130,7 +131,7 @@ class Metric(ABC):
     countable: ClassVar[bool] = True
     of_texts: ClassVar[bool] = True
     geometric: ClassVar[bool] = False
-    _code: ClassVar[tuple[int, int | str]]  # Of `coded`; not inherited: derived classes count otherwise.
+    _code: ClassVar[tuple[int, int | str]]  # `coded`, or its kind and the field of its number; not inherited.
     _named: ClassVar[re.Pattern[str] | None] = None  # Pattern of names with a number, the only field.
 
     @classmethod
@@ -167,7 +168,7 @@ class Metric(ABC):
 
     @abstractmethod
     def keys(self, tokens: Sequence[str]) -> Iterable[Gram]:
-        """Return the counted keys of a sequence of tokens, with repetitions.
+        """Return the n-grams, or other keys, that the metric counts in a sequence of tokens, with repetitions.
 
         Raises
         ------
@@ -294,7 +295,7 @@ class WholeSubsequence(LongestSubsequence):
 
 
 def union_lcs_hits(reference: Iterable[Sequence[str]], summary: Sequence[Sequence[str]]) -> int:
-    """Count the reference tokens in the union of longest common subsequences with the sentences of the summary."""
+    """Count reference tokens on the union of longest common subsequences with the summary's sentences, clipped."""
     reference = list(reference)
     in_reference = Counter(token for sentence in reference for token in sentence)
     in_summary = Counter(token for sentence in summary for token in sentence)
@@ -333,7 +334,10 @@ def _positions(tokens: Sequence[Token]) -> dict[Token, int]:
 
 
 def _trace(reference: Sequence[str], places: Mapping[str, int], width: int) -> list[int]:
-    """Return the traced positions in `reference`, descending; `places`: positions of the summary's `width` tokens."""
+    """Return the positions in `reference`, last first, of a longest common subsequence with a sentence of the summary.
+
+    `places`: token -> its positions in that sentence, as bits. `width`: number of tokens of that sentence.
+    """
     # A reference token without a match has the same lengths as the one before it, so the traceback always drops it.
     rows = [(position, places[token]) for position, token in enumerate(reference) if token in places]
     # Bit j is 0 where the length grows from the summary's first j tokens to its first j + 1.
@@ -588,8 +592,8 @@ class Score:
     f1: float
     hits: int  # Matched n-grams (or tokens, for rouge-l), summed over the references that are used.
     reference_total: int  # n-grams of the references that are used.
-    summary_total: int  # n-grams of the summary, once for each of those references.
-    # The scores against single references that this one is the mean of; empty unless ``references_mode="mean"``.
+    summary_total: int  # n-grams of the summary, counted once for each reference that is used.
+    # The scores against single references, if this score is their mean (``references_mode="mean"``); otherwise empty.
     averaged: tuple[Score, ...] = ()
 
     @classmethod
@@ -799,10 +803,10 @@ def agreed_reference(
     check: Callable[[], object] = lambda: None,
     **analysis: Any,
 ) -> int:
-    """Return the number of the reference that agrees best with another, the first of equals; 0 for a single one.
+    """Return the index of the reference that agrees best with another one, the first of equals; 0 for a single one.
 
-    Agreement is the score of the other summary against this one (Lin & Hovy 2003, section 5). Scores of the parts of a
-    sum are added, those of a geometric mean multiplied. `check`: called every few milliseconds, may raise an exception.
+    Agreement is the score of the other reference, as a summary, against this one (Lin & Hovy 2003, section 5). Scores
+    of a sum's parts are added, those of a geometric mean multiplied. `check`: called often, may raise an exception.
     """
     if len(references) < 2:
         return 0

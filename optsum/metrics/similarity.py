@@ -6,8 +6,8 @@ With vectors of tokens (or sentences), and the cosine of two as their similarity
     precision = sum of v_t max over r in the reference of sim(r, t), over the sum of v_t
 
 like the greedy matching of BERTScore (Zhang et al. 2020, eq. 1-3), with given vectors and weights such as idf. The
-vectors come from the source; a model that reads only the summary may give other vectors. Arrays, with the same names in
-npz files:
+vectors of a sentence come from the source; a model that reads only the summary may give it other vectors. The arrays
+have the same names in npz files:
 
 =================  ====================  ==========================================================================
 name               shape                 what
@@ -39,7 +39,7 @@ from optsum.text.analyzer import Sentence, raw_texts
 
 FloatArray: TypeAlias = NDArray[np.float64]
 _SHIFTED = "similarity-shifted"
-_ROUNDING = 1e-6  # Part of a step by which equal vectors may miss similarity 1 in floating point.
+_ROUNDING = 1e-6  # Fraction of a step by which the similarity of equal vectors may miss 1 in floating point.
 IntArray: TypeAlias = NDArray[np.int64]
 Embed: TypeAlias = Callable[[list[str]], Any]  # Texts -> for each a vector, or an array with a vector for each token.
 NAMES: Final = (
@@ -52,8 +52,8 @@ NAMES: Final = (
 class Similarity(Metric):
     """Mean similarity of each reference token to the most similar token of the summary."""
 
-    # Whether a similarity s counts as ``(1 + s) / 2``, which has the same optima of recall as s itself, negative values
-    # included; otherwise negative similarities count as 0.
+    # Whether a similarity s counts as ``(1 + s) / 2``, which has the same optima of recall as s. Otherwise a negative
+    # similarity counts as 0.
     shifted: bool = False
 
     form: ClassVar[str] = "similarity"
@@ -99,7 +99,7 @@ def cosines(left: FloatArray, right: FloatArray) -> FloatArray:
 
 
 def rescaled(vectors: FloatArray) -> FloatArray:
-    """Return vectors scaled by a power of two each, which is exact, so that no square overflows or vanishes."""
+    """Scale each vector by a power of two, which is exact, so that no square of a number overflows or vanishes."""
     _, exponent = np.frexp(np.abs(vectors).max(axis=1, keepdims=True, initial=0.0))
     found: FloatArray = np.ldexp(vectors, -exponent)
     return found
@@ -237,7 +237,7 @@ def _weights(found: FloatArray | None, name: str, tokens: int) -> FloatArray:
 
 
 def embedded(embed: Embed, sentences: Sequence[Sentence], references: Sequence[Sequence[Sentence]]) -> Vectors:
-    """Return the vectors of a model, which is called for the sentences, and then for those of each reference."""
+    """Return the vectors of a model, called once for the sentences, and once for the sentences of each reference."""
     first, *others = [_embedded(embed, raw_texts(part)) for part in (sentences, *references)]
     held = [row for part in others for row in part]
     width = next((row.shape[1:] for row in (*first, *held) if len(row)), (1,))

@@ -59,7 +59,7 @@ Cliques = dict[str, tuple[tuple[int, ...], ...]]
 
 
 def listed_numbers(value: Any) -> str:
-    """Return sentence numbers, given as the text ``0, 3``, a list or one number, as the text ``0,3``."""
+    """Return sentence numbers (the text ``0, 3``, a list, or a number) as the text ``0,3``."""
     items = value.split(",") if isinstance(value, str) else value
     if isinstance(items, int) and not isinstance(items, bool):
         items = [items]
@@ -117,11 +117,11 @@ def _numbers(text: str | None) -> tuple[int, ...]:
 
 
 _NO_SHARE: Final = re.compile(r"\s*[+-]?(nan|inf)|.*e[+-]?\d{4}|.{100}", re.IGNORECASE)
-"""Pattern of texts that are read as numbers but are no shares, such as "nan", or a number of very many digits."""
+"""Pattern of texts that Python reads as numbers but that are no similarity, such as "nan", or very long numbers."""
 
 
 def exclusive_of(text: str | None) -> Fraction | Cliques | None:
-    """Return the similarity that `text` states exactly, or the groups of sentences by topic from the file it names."""
+    """Return the similarity that `text` states, exactly; if it is a path, groups of sentences by topic from a file."""
     if text is None:
         return None
     try:
@@ -138,7 +138,7 @@ def exclusive_of(text: str | None) -> Fraction | Cliques | None:
 @of_files
 @lru_cache(maxsize=8)
 def _read(path: str, key: str) -> Cliques:
-    """Read lists by topic from JSON Lines such as ``{"id": "t1", "exclusive": [[0, 4], [2, 3, 7]]}``."""
+    """Read groups of sentence numbers by topic from JSON Lines: ``{"id": "t1", "exclusive": [[0, 4], [2, 3, 7]]}``."""
     try:
         lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
     except (OSError, ValueError) as error:
@@ -165,7 +165,7 @@ def _read(path: str, key: str) -> Cliques:
 _SAID: Final = {"exclusive": "exclusive sentences", "requires": "pairs of sentences"}
 
 
-ONLY_IN: Final = {  # The commands of options that are not fields of `Options` or `ScoreOptions`.
+ONLY_IN: Final = {  # Option that is no field of `Options` or `ScoreOptions` -> the commands that have it.
     "strategies": "compare",
     "exact": "compare",
     "backends": "compare",
@@ -186,7 +186,7 @@ OWN_OPTIONS_SCHEMA: Final[dict[str, Any]] = {  # JSON schema of a table of own o
 
 
 def own_options(given: Any) -> OwnOptions:
-    """Return own options, given as a mapping, as pairs, or as texts ``name=value``, as sorted pairs."""
+    """Return options of a solver, strategy or formulation (mapping, pairs, or texts ``name=value``) as sorted pairs."""
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise ValueError(_AS_PAIRS)  # noqa: TRY004 - pydantic's way
     found: dict[str, Scalar] = {}
@@ -270,7 +270,7 @@ def _of_another(kind: str, owner: str, option: str, here: Iterable[str], known: 
 def own_of_solver(
     given: OwnOptions, backend: str, among: Collection[str] | None = None, *, shared: bool = False
 ) -> OwnOptions:
-    """Return the options of one solver, without its name before them.
+    """Return the options that apply to one solver, without the solver's name before them.
 
     ``highs.presolve`` belongs to `highs`; ``presolve`` belongs to the only solver, or to all solvers if `shared`.
     `among`: all solvers that are run; by default only `backend`.
@@ -419,7 +419,7 @@ def _wanted(model: type[BaseModel], name: str, fault: str) -> str:
 
 
 def toml_of(options: Mapping[str, Any], comments: Mapping[str, str] | None = None) -> str:
-    """Return options as TOML that reads back, None as a comment; `comments`: text for the end of lines, by option."""
+    """Return options as TOML, a value None as a comment; `comments`: comments at the end of lines, by option."""
     lines: list[str] = []
     tables: list[str] = []
     for name, value in options.items():
@@ -870,7 +870,7 @@ class Options(Model):
 
     @cached_property
     def reading(self) -> Reading:
-        """`reading_of` these options, with the same `Notes` in all calls; a public function makes its own notes."""
+        """The result of `reading_of` for these options, made once, so that everything read shares its `Notes`."""
         return reading_of(self)
 
     def spec(self) -> Spec:
@@ -1074,11 +1074,11 @@ _USED_BY: Final = {
     **dict.fromkeys(("chunk_profile", "chunk_rules", "uncoverable", "weights"), "formulation"),
     "bound": "strategy", "similarity_unit": "metric", "stemmer": "stem",
 }  # fmt: skip
-"""Options that not every search uses, and the option that decides it."""
+"""Option that not every search uses -> the option that decides whether a search uses it."""
 
 
 def _report_idle(given: Mapping[str, Any], options: Options) -> None:
-    """Report given options that change nothing beside the others."""
+    """Warn of given options that have no effect together with the other options."""
     used = {*options.formulated().flags, *STRATEGIES.load(options.strategy).flags}
     used |= {"bound"} if options.bound in CERTIFIED else set()  # these bounds are for the results of every strategy
     used |= {"stemmer"} if options.stem else set()
@@ -1099,7 +1099,7 @@ def _may_change(name: str, value: Any) -> bool:
 @of_files
 @lru_cache(maxsize=64)
 def _resolved(told: tuple[tuple[str, str, Any], ...], strategy: str | None, among_others: bool) -> Options:
-    """Return what `_resolve` returns, kept for later calls: resolving options takes longer than many searches."""
+    """Return the cached result of `_resolve`, because resolving options takes longer than many searches."""
     return _resolve({name: value for name, _, value in told}, None, strategy, among_others, ())
 
 
@@ -1227,8 +1227,8 @@ M = TypeVar("M", bound=Model)
 def options_of(made_by: Callable[..., Any]) -> type[Model]:
     """Return a model of the keyword-only parameters of a function, or of the keyword-only fields of a dataclass.
 
-    Each is annotated ``Annotated[type, Field(description=..., ge=...)]``; otherwise the annotation of the field of
-    `Options` with the same name is used.
+    Each parameter or field is annotated ``Annotated[type, Field(description=..., ge=...)]``; otherwise the annotation
+    of the field of `Options` with the same name is used.
     """
     # `get_type_hints` evaluates the annotation of an inherited field in the module of the class that declares it.
     types, shared = get_type_hints(made_by, include_extras=True), get_type_hints(Options, include_extras=True)
@@ -1247,7 +1247,7 @@ def resolve_as(
     config: str | Path | None = None,
     taken: Collection[str] = (),
 ) -> M:
-    """Return options of a class as `resolve` does: defaults, preset, file and given ones, which override earlier."""
+    """Return the checked options of a class: defaults, overridden by the preset, the file, and given options."""
     values = in_our_names({name: value for name, value in (given or {}).items() if value is not None})
     for name in values:
         if name not in model.model_fields:

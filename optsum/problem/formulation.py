@@ -25,17 +25,15 @@ from optsum.system.notebook import facts, marked_text
 from optsum.text.analyzer import LENGTH_OF, Analyzer, Sentence, token_counter
 from optsum.whole import whole, whole_numbers
 
-# Side constraints, which limit more than the length, are given on sentences and become rows over the units of a task.
-#
-# A sentence counts as chosen if any part of it is. A constraint on sentences becomes a row over the units that
-# represent them (`Task.heads`); a limit of characters becomes a row over all units.
+# Side constraints limit more than the length. A sentence counts as chosen if any part of it is. A constraint on
+# sentences becomes a row over the units that represent them (`Task.heads`), a limit of characters a row over all units.
 
 
 def similar_pairs(tokens: Sequence[Iterable[str]], least: Fraction, deadline: Deadline) -> list[tuple[int, int]]:
     """Return the pairs of sentences whose sets of tokens have a Jaccard similarity of at least `least`.
 
-    `tokens`: of each sentence; a sentence without tokens is in no pair. `least`: above 0, and exact: the rounding of a
-    float might exclude pairs of exactly this similarity.
+    `tokens`: the tokens of each sentence; a sentence without tokens is in no pair. `least`: above 0, and a fraction,
+    because a rounded float might exclude pairs of exactly this similarity.
     """
     top, bottom = least.as_integer_ratio()
     sets = [frozenset(words) for words in tokens]
@@ -53,9 +51,9 @@ def similar_pairs(tokens: Sequence[Iterable[str]], least: Fraction, deadline: De
 
 
 def cliques_of(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, ...]]:
-    """Return cliques that contain all pairs, because a row for a clique is stronger than rows for its pairs.
+    """Return cliques that together contain all pairs; a row for a clique is stronger than rows for its pairs.
 
-    Each pair that no clique contains yet is extended to a clique by common neighbours of its members.
+    Each pair that is in no clique yet is extended to a clique by common neighbours of its two members.
 
     Examples
     --------
@@ -104,7 +102,7 @@ class Sides:
     # At most one sentence of a group is chosen: groups are sentences whose sets of tokens have at least this Jaccard
     # similarity, or are listed by topic id.
     exclusive: Fraction | Mapping[str, tuple[tuple[int, ...], ...]] | None = field(default=None, hash=False)
-    # Pairs of sentences, of which the first may be chosen only with the second: for every topic, or by topic id.
+    # Pairs of sentences, for every topic or by topic id: the first may be chosen only with the second.
     requires: tuple[tuple[int, int], ...] | Pairs = field(default=(), hash=False)
 
     def __post_init__(self) -> None:
@@ -115,7 +113,7 @@ class Sides:
             object.__setattr__(self, name, whole_numbers(getattr(self, name), f"Sentence {{}} of {name}", least=0))
 
     def rows(self, topic: Topic, heads: Mapping[int, int], spec: Spec) -> list[Row]:
-        """Return the constraints that can bind as rows over units; `heads`: the result of `Task.heads`.
+        """Return, as rows over units, the constraints that some selection violates; `heads`: result of `Task.heads`.
 
         Raises
         ------
@@ -162,7 +160,7 @@ class Sides:
             yield _Limit((one, other), f"{one} requires {other}", None, 0, (1, -1))
 
     def pairs(self, topic: Topic) -> list[tuple[int, int]]:
-        """Return the distinct pairs of sentences of which the first may be chosen only with the second.
+        """Return the distinct pairs of a sentence and another that it requires: it may be chosen only with that one.
 
         In a group that is chosen as a whole or not at all, each sentence requires the next one, in a cycle.
         """
@@ -179,7 +177,7 @@ class Sides:
         return [(one, other) for one, other in found if one != other]
 
     def asks_more(self, topic: Topic) -> bool:
-        """Return whether some sentence must be chosen, so that sentences without gain may be needed."""
+        """Return whether the constraints may force a sentence without gain to be chosen."""
         own_ones = _own(topic)
         linear = own_ones.get("rows", ())
         wanted = any(isinstance(row, Mapping) and (row.get("low", 0) or _is_negative(row)) for row in linear)
@@ -572,11 +570,11 @@ class Task(ABC):
         return said + marked_text([[" ".join(text or ())] for text in texts], {}) + more
 
     def numbers(self) -> dict[Any, int]:
-        """Return a mapping from names of the input to units."""
+        """Return the number of each unit by its name in the input."""
         return {name: unit for unit in range(len(self.units)) for name in self.name_units((unit,))}
 
     def selection_of(self, named: Sequence[Any]) -> Selection:
-        """Return the selection of the units with given names of the input.
+        """Return the selection of the units that have the given names in the input.
 
         Raises
         ------
@@ -595,7 +593,7 @@ class Task(ABC):
         return None if shown is None else tuple(text if isinstance(text, str) else " ".join(text) for text in shown)
 
     def name_units(self, selection: Selection) -> tuple[Any, ...]:
-        """Return the input's names of the units of a selection, in document order."""
+        """Return the names of the chosen units in the input, in document order."""
         return tuple(self.units[unit] for unit in selection)
 
     def length(self, selection: Selection) -> int | None:
@@ -627,7 +625,7 @@ class Task(ABC):
     def heads(self) -> Mapping[int, int]:
         """Return, for each sentence that has units, the unit that is chosen whenever any part of the sentence is.
 
-        Keys are the numbers by which options and topics name sentences; below 0 for sentences without a number.
+        Keys are the numbers of sentences in options and topics; a sentence without a number has a key below 0.
         """
         return {}
 
@@ -637,9 +635,9 @@ class Task(ABC):
         return None
 
     def parts(self) -> list[list[tuple[int, int]]] | None:
-        """Return, for each sentence of the topic, pairs of the position where a part begins and the name of its unit.
+        """Return a list for each sentence, with the start of each part and the name of the part's unit.
 
-        Positions count characters of tokens joined by blanks. None if sentences are chosen as a whole.
+        Starts count characters of tokens joined by blanks. The result is None if sentences are chosen as a whole.
         """
         return None
 
@@ -735,7 +733,7 @@ class Formulation(ABC):
         return replace(task, problem=replace(problem, instance=instance, reference_model=None))
 
     def extracts(self, spec: Spec) -> IntArray | None:
-        """Return the kernels' codes of the metrics (metrics, 2) if topics can be searched together; otherwise None."""
+        """Return `Metric.coded` of each metric (metrics, 2) if topics can be searched together; otherwise None."""
         del spec
         return None
 

@@ -46,11 +46,11 @@ _SERVED: Final = frozenset(
 
 _QUICK_S: Final = 0.1  # Seconds for which HiGHS runs in this thread, deaf to Ctrl-C, before it runs in another.
 
-_LATE_S: Final = 0.3  # Seconds that HiGHS may take for values of other columns after the limit of a search.
+_LATE_S: Final = 0.3  # Seconds that HiGHS may take, after the limit of a search, for values of columns beside units.
 
-_SMALL: Final = 10_000  # Largest number of entries of a relaxation that is too quick to need interrupts.
+_SMALL: Final = 10_000  # Largest number of entries of a relaxation that is solved without a way to interrupt it.
 
-_PLAIN: Final = 10**6  # Largest denominator of a fraction that a float close to it stands for.
+_PLAIN: Final = 10**6  # Largest denominator of the simple fraction, such as 1/3, that a float is read as.
 
 
 _MOST_ADDED: Final = 5_000_000  # Largest size (rows times units) of a table of what each unit adds to each row.
@@ -60,8 +60,8 @@ _MOST_ADDED: Final = 5_000_000  # Largest size (rows times units) of a table of 
 class LinearProblem(Problem):
     """An integer linear program whose first columns are the units; every backend solves it, and evaluation is exact.
 
-    The other columns take the best values for the chosen units. These are computed directly, or found by HiGHS if a row
-    joins several such columns; all rows are checked in whole numbers.
+    The other columns take the best values for the chosen units. Their values are computed directly, or by HiGHS if a
+    row joins several of them. All rows are checked in whole numbers.
     """
 
     program: LinearModel  # All of its columns are integral.
@@ -130,7 +130,7 @@ class LinearProblem(Problem):
 
     @cached_property
     def _terms(self) -> tuple[Any, Any, Any]:
-        """The value of each entry of the rows, and the least and the most that it can add to its row."""
+        """The coefficient of each entry of the rows, and the smallest and largest amount it can add to its row."""
         value: Any = self.program.row_value.astype(self._dtype)
         most = value * self.program.upper[self.program.row_column].astype(self._dtype)
         return value, np.minimum(most, 0), np.maximum(most, 0)
@@ -148,7 +148,7 @@ class LinearProblem(Problem):
 
     @cached_property
     def _spread(self) -> tuple[Any, Any]:
-        """The least and the most that the columns other than units can add to each row."""
+        """The smallest and the largest amount that the columns other than units can add to each row."""
         beside = self.program.row_column >= self.program.units
         _, least, most = self._terms
         return self._summed(np.where(beside, least, 0)), self._summed(np.where(beside, most, 0))
@@ -205,7 +205,7 @@ class LinearProblem(Problem):
         return {name: begin + int(value) for name, begin, value in zip(names, begins, values, strict=True)}
 
     def _settled(self, selection: Selection) -> tuple[int, Any]:
-        """Return by how much rows are violated, and the values of all columns, which are best if no row is violated."""
+        """Return the violation of the rows and the values of all columns, the best ones if the violation is 0."""
         program, values = self.program, self._chosen(selection)
         broken, settled = self._judged(self._body(values)[:, None])
         violation = int(broken[0])
@@ -266,9 +266,9 @@ class LinearProblem(Problem):
         return len(np.unique(rows)) == len(rows)
 
     def _judged(self, bodies: Any) -> tuple[Any, Any]:
-        """Return by how much each selection violates the rows, and the best values of the columns other than units.
+        """Return the violation of the rows by each selection, and the best values of the columns other than units.
 
-        `bodies` (rows, selections): sums over the chosen units. The values are 0 if a row joins several such columns.
+        `bodies` (rows, selections): sums over the chosen units. The values are 0 if some row joins two such columns.
         """
         (low, high), (least, most) = self._sides, self._spread
         outside = np.maximum((low - most)[:, None] - bodies, bodies + (least - high)[:, None])
@@ -292,7 +292,7 @@ class LinearProblem(Problem):
         return violation, np.where(costs > 0 if self.sense is Sense.MAXIMIZE else costs < 0, last, first)
 
     def _others(self, selection: Selection) -> IntArray | None:
-        """Return the best values of the columns other than units, from HiGHS; None if none satisfy the rows."""
+        """Return the best values of the columns other than units, by HiGHS; None if no values satisfy the rows."""
         held = of_search.get()
         # The selection of a solver that ended at the limit is evaluated after the limit.
         deadline = Deadline(_LATE_S) if held.passed else held.later(_LATE_S)
@@ -361,9 +361,9 @@ class _Relaxation:
         self._columns = np.arange(model.columns, dtype=np.int32)
 
     def duals(self, lower: IntArray, upper: IntArray) -> tuple[NDArray[np.float64], bool]:
-        """Return the multipliers of the rows under bounds of the columns; False if they are a ray of infeasibility.
+        """Return multipliers of the rows for given bounds of the columns, and False if they are a ray of infeasibility.
 
-        They are zeros after a time limit. All are found in floating point, and callers must prove bounds in integers.
+        After a time limit the multipliers are 0. They are floating-point numbers; callers prove bounds in integers.
         """
         model, highs = self._model, self._highs
         highs.changeColsBounds(model.columns, self._columns, lower.astype(np.float64), upper.astype(np.float64))
@@ -494,7 +494,7 @@ def _program(
     constant: Fraction,
     sense: Sense,
 ) -> tuple[LinearModel, tuple[int, ...]]:
-    """Return the program in whole numbers, units first, with columns shifted to begin at 0, and the shift of each."""
+    """Return the program in whole numbers, with units first and each column shifted to begin at 0; and the shifts."""
     whole = _whole_anyway(columns, rows, objective, sense)
     columns = [column._replace(integral=column.integral or at in whole) for at, column in enumerate(columns)]
     order = [*units, *sorted(set(range(len(columns))).difference(units))]
@@ -536,10 +536,10 @@ def _program(
 
 
 def _whole_anyway(columns: Sequence[_Column], rows: Sequence[_Row], objective: _Row, sense: Sense) -> set[int]:
-    """Return continuous columns that are whole in an optimum for all whole values of the other columns.
+    """Return continuous columns that are whole in some optimum, whatever whole values the other columns have.
 
-    Examples are counts of covered items. Some are best at whole limits that bounds and rows set. Coefficients of the
-    others divide all numbers of their rows, and each shares at most one row with others, so that vertices are whole.
+    Some, such as counts of covered items, are best at a whole limit that bounds and rows set. Coefficients of the rest
+    divide all numbers of their rows, and each of the rest shares at most one row with others, so vertices are whole.
     """
     broken = {at for at, column in enumerate(columns) if not column.integral}
     held: dict[int, list[_Row]] = {at: [] for at in broken}
@@ -580,7 +580,7 @@ def _whole_anyway(columns: Sequence[_Column], rows: Sequence[_Row], objective: _
 
 
 def _closed(columns: Sequence[_Column], rows: Sequence[_Row]) -> list[_Column]:
-    """Return the columns; an open bound is replaced if a row and the bounds of its other columns imply one."""
+    """Return the columns, with an open bound replaced by one that a row and the bounds of its other columns imply."""
     sides = [[_side(side, column.name) for side in (column.low, column.high)] for column in columns]
     before = -1
     while before != (before := sum(side is None for pair in sides for side in pair)) and before:

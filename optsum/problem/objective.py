@@ -1,6 +1,6 @@
 r"""Convert a metric, a measure, a way of counting and references to ratios of the normal form.
 
-:math:`T_k` are the clipped hits against reference k of K, :math:`D_k` its n-grams, and :math:`M` those of the summary:
+Reference k of K has :math:`T_k` clipped hits and :math:`D_k` n-grams, and the summary has :math:`M` n-grams:
 
 =========== ================================== ======================================================
 measure     pooled references                  mean over references
@@ -45,13 +45,13 @@ from optsum.whole import LARGEST_DENOMINATOR
 
 
 class Component(NamedTuple):
-    """Counts of one component of a metric in the units."""
+    """The counts of one component of a metric in each unit."""
 
-    part: int  # The number of the component in the metric.
+    part: int  # The index of the component in `Metric.components`.
     units: Sequence[Counts]  # One counter for each unit; in set-based ROUGE every count is 1.
     masses: Sequence[int]  # The number of n-grams that each unit adds to the summary.
-    lost: int = 0  # The sum of the masses minus the number of n-grams, in a summary that is not empty.
-    # N-grams across units: n-gram, needed units, vetoing units (of which none may be chosen), number of copies.
+    lost: int = 0  # The excess of the summed masses over the number of n-grams in a summary that is not empty.
+    # N-grams across units: n-gram, units that must be chosen, units that must not be chosen, number of copies.
     joints: Sequence[tuple[Gram, tuple[int, ...], Sequence[int], int]] = ()
 
 
@@ -115,11 +115,11 @@ class Counted:
         return self.spec.measure == "recall" and self.spec.references == "pooled" and len(self.wanted) == 1
 
     def references(self, part: int) -> list[Counts]:
-        """Return the counters of a component, one for each separately clipped text."""
+        """Return the counters of a component, one for each separately clipped text of the references."""
         return [counts for units in self.model_units[part] for counts in units]
 
     def units(self, part: int, texts: Sequence[Sequence[str]]) -> list[Counts]:
-        """Count a component in the tokens of each unit; for recall, only n-grams of references."""
+        """Count the n-grams of a component in the tokens of each unit; for recall, only n-grams of references."""
         only = self.wanted[part] if self.spec.measure == "recall" else None  # other denominators need all n-grams
         metric = self.metric.components[part]
         return [
@@ -173,12 +173,11 @@ class Counted:
         return self.coverage(components, list(map(self.spec.length_of, sentences)))
 
 
-# The same on arrays, with tokens as numbers, each counted once. For n-grams within sentences, both ways give identical
-# instances.
+# Below is the same on arrays, with tokens as numbers. For n-grams within sentences it gives the same instances.
 
 
 class Entries(NamedTuple):
-    """The n-grams of all texts (rows), references first, metric by metric, from `optsum.metrics.kernels.counted`."""
+    """The n-grams of all texts, each a row, references first, metric by metric (`optsum.metrics.kernels.counted`)."""
 
     begin: IntArray
     found: IntArray
@@ -186,13 +185,13 @@ class Entries(NamedTuple):
     totals: IntArray
     shared: NDArray[np.bool_]
     kinds: IntArray
-    # The needed and the vetoing units of n-grams of several units, whose rows precede those of the units.
+    # For each n-gram across units, its needed and its vetoing units. Rows of these n-grams precede the rows of units.
     joints: Sequence[tuple[tuple[int, ...], Sequence[int]]] = ()
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The rows of one metric in `entries`: those of each reference, and one for each unit."""
+    """The rows of one metric in `entries`: the rows of each reference, and a row for each unit."""
 
     entries: Entries
     metric: int  # The number of the metric in `entries`.
@@ -245,7 +244,7 @@ class Subsequences:
         return first, last
 
     def _held(self, first: int, last: int) -> tuple[IntArray, IntArray, IntArray]:
-        """Return unit, token and copies of each token of a unit that references have from `first` to `last`."""
+        """Return unit, token and copies, for each token that a unit shares with the reference tokens ``first:last``."""
         ids, different = self.tokens.ids, self.tokens.different
         known = np.zeros(different, np.bool_)
         known[ids[first:last]] = True
@@ -301,7 +300,7 @@ class Subsequences:
     def _groups(
         self, first: int, last: int, reference: int, positions: IntArray
     ) -> Iterator[tuple[int, tuple[int, ...]]]:
-        """Yield positions (as bits) and copies of each token in several sentences of a reference; one may cover all."""
+        """Yield positions (bits) and copies of each token in several sentences, all of which one copy might cover."""
         ids = self.tokens.ids[first:last].tolist()
         bounds = self.tokens.start[self.references[reference] : self.references[reference + 1] + 1] - first
         sentence = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds)).tolist()
@@ -393,7 +392,7 @@ class Ratios:
     ) -> None:
         """Add the n-grams, or common subsequences, of some references to a total, with a weight for each reference.
 
-        `once`: if positive, every n-gram of the units gains this once instead, and references do not matter.
+        `once`: if positive, the gain of the first copy of every n-gram of the units, instead of that by references.
         """
         if isinstance(component, Subsequences):
             pairs = zip(references, weights, strict=True)
@@ -408,7 +407,7 @@ class Ratios:
         self._weights += weights
 
     def coverage(self, lengths: Sequence[int] | IntArray, made: Callable[..., Coverage], **others: Any) -> Coverage:
-        """Return the instance, without n-grams that no unit has and levels that all units together do not reach."""
+        """Return the instance, without n-grams that no unit has, and without levels that no selection reaches."""
         none = np.zeros(0, np.int64)
         start, feature, count = np.zeros(len(lengths) + 1, np.int64), none, none
         level_start, level = np.zeros(1, np.int64), none
@@ -480,7 +479,7 @@ class Ratios:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class NumberedTopic:
-    """A topic with its tokens as numbers: those of its references in turn, then those of its sentences."""
+    """A topic with its tokens as numbers: the tokens of each reference in turn, then the tokens of its sentences."""
 
     topic: Topic
     spec: Spec
@@ -561,9 +560,9 @@ def official_scores(
 ) -> dict[str, Score] | None:
     """Score a selection of sentences by metrics against the pooled references; None if kernels cannot count a metric.
 
-    `found`: the sentences of one reference after another, then those of the documents. `references`: the first sentence
-    of each reference, and the end of the last one. `chosen`: numbers of the sentences of the summary, in order, from 0
-    for the first sentence of the documents.
+    `found`: the sentences of one reference after another, then the sentences of the documents. `references`: the index
+    of the first sentence of each reference, and the end of the last reference. `chosen`: numbers of the summary's
+    sentences, in order, from 0 for the first sentence of the documents.
     """
     codes = codes_of(tuple(metrics))
     if codes is None:
@@ -607,7 +606,7 @@ class Extracts:
     Attributes
     ----------
     tokens : arrays, as `optsum.text.interned.interned_texts` returns them
-        For each topic the sentences of the references in turn, then those to extract.
+        For each topic the sentences of the references in turn, then the sentences to extract.
     bounds, first_bound : arrays
         `bounds`: for each topic, the first sentence of each reference and the first sentence to extract, counted within
         the topic. `first_bound`: where each topic begins in `bounds`, then where the last one ends.
@@ -705,11 +704,11 @@ FIRST_ROW, DIFFERENT, ONCE, FIRST_HELD = range(4)  # Columns of `covers` in `fea
 def features_of(begin: Any, found: Any, copies: Any, covers: Any, held: Any, weights: Any, units: Any) -> Any:
     """Return features of n-grams as arrays of `Coverage`, and the number of features of each cover (`Ratios.cover`).
 
-    Features are numbered cover by cover in their order in the units, without levels that all units do not reach.
-    `begin`, `found`, `copies`: as in `Entries`. `covers` (covers + 1, 4): for each cover the first row of its metric,
-    the number of n-grams, the gain of each n-gram (counted once) if positive, and where its references begin in `held`;
-    in the last row, where they end. `held`, `weights`: rows of references, and their weights; the gain of the c-th copy
-    is the summed weight of the references with at least c copies. `units`: rows of the units of each metric.
+    Features are numbered cover by cover in their order in the units, without levels that no selection reaches.
+    `begin`, `found`, `copies`: as in `Entries`. `covers` (covers + 1, 4): for each cover, the first row of its metric,
+    the number of n-grams, `once` of `Ratios.cover`, and where its references begin in `held`; the last row has only
+    where they end. `held`, `weights`: rows of references, and their weights; the gain of the c-th copy is the summed
+    weight of the references with at least c copies. `units`: the row of each unit, from the first row of a metric.
     """
     many = len(covers) - 1
     entries, widest, possible = 0, 0, 0

@@ -50,7 +50,7 @@ class Capability(Enum):
     RATIO = "one ratio of linear functions"
     """`optsum.program.model.coverage_model` gives an integer program for each value of the ratio (precision, F1)."""
     RATIOS = "a sum of ratios of linear functions"
-    """`optsum.program.surrogate` gives integer programs with all selections above a value (sums, means of ratios)."""
+    """`optsum.program.surrogate` gives integer programs that contain all selections above a value."""
     BOUND = "a bound"
     """`Problem.root_bound` is a proven limit of all values."""
     COMPLETIONS = "a bound of completions"
@@ -98,7 +98,7 @@ class Problem(ABC):
         Limits of the summed length; `optsum.coverage.instance.NO_LIMIT` for no maximum.
     sense : Sense
     reference_units : int or None
-        Average number of units in the references, if known; some heuristics start with as many.
+        Average number of units in the references, if known; some heuristics start with that number of units.
     name : str
         The id of the problem in results; by default its number in the list of problems.
     labels : tuple of str
@@ -156,7 +156,7 @@ class Problem(ABC):
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """All capabilities; by default those of bounds, if the class defines the method `bound`."""
+        """All capabilities; by default the two of bounds if the class defines the method `bound`, otherwise none."""
         if type(self).bound is Problem.bound or not callable(type(self).bound):  # a field may have this name
             return frozenset()
         return frozenset({Capability.COMPLETIONS, Capability.BOUND})
@@ -208,7 +208,7 @@ class Problem(ABC):
         return Topic(self.name and as_id(self.name, "the name of a problem"), (labels,), problem=self)
 
     def without(self, units: Collection[int]) -> Self:
-        """Return the same problem with some units made too long to be chosen; selections of others stay the same."""
+        """Return the same problem with some units made too long to be chosen; the other units are unchanged."""
         units = whole_numbers(units, "Unit {} to be left out")
         others = [0 if unit in units else length for unit, length in enumerate(self.lengths)]
         most = max(self.min_length, min(self.max_length, sum(others)))
@@ -221,7 +221,7 @@ class Problem(ABC):
         return self
 
     def fits(self, selection: Collection[int]) -> bool:
-        """Return whether quantities that can only grow with more units, such as the length, are within their limits."""
+        """Return whether the length is within its maximum, and so are other sums that added units cannot reduce."""
         return self.length(selection) <= self.max_length
 
     def prepare(self) -> None:  # noqa: B027 - most have nothing to do
@@ -255,14 +255,14 @@ class Problem(ABC):
             yield (unit,)
 
     def entries(self) -> Iterator[Move]:
-        """Yield the moves that baselines try one by one, in document order; by default those from no units."""
+        """Yield the moves that baselines try one by one, in document order; by default those from no chosen units."""
         return self.moves(())
 
     def repair(self, selection: Selection, rng: np.random.Generator) -> Selection:
         """Return a feasible selection near the given one; by default by dropping or adding random units.
 
-        If these leave the length outside its limits, dynamic programming (`optsum.optima.counting.fit`) finds a
-        selection within them; without any, the given selection is returned. Subclasses repair other constraints.
+        If the length is still outside its limits, dynamic programming (`optsum.optima.counting.fit`) finds a selection
+        within them. If there is none, the given selection is returned. Subclasses repair other constraints.
         """
         kept = list(selection)
         rng.shuffle(kept)
@@ -311,13 +311,13 @@ class Problem(ABC):
         Parameters
         ----------
         chosen, open : tuple of int
-            Chosen units, and undecided ones; all others are excluded.
+            Chosen units, and undecided units; all other units are excluded.
 
         Returns
         -------
         Key or None
-            Bound of the value of every feasible selection of `chosen` and any of `open`; it may be infinite. None if
-            none of these is feasible.
+            Bound of the value of every feasible selection of all of `chosen` and any of `open`; it may be infinite.
+            None if there is no such selection.
         """
         del chosen, open
         raise self._lacks(Capability.COMPLETIONS)
@@ -667,8 +667,8 @@ class CoverageProblem(Problem):
         """Return the bound of the root relaxation, proven in integers (`optsum.program.model.dual_bound`).
 
         With a varying denominator or several ratios it is `optsum.program.ratio_bound.value_bound`. If the relaxation
-        has no optimum (nothing is feasible), or the deadline is reached first, the result is the bound proven by then.
-        If not even the program can be built in time, it is that of `quick_bound`, or None when minimizing.
+        is infeasible, or the deadline is reached first, the result is the bound proven by then. If the program cannot
+        be built in time, the result is `quick_bound`, or None when minimizing.
         """
         maximizes = self.instance.goal is Sense.MAXIMIZE
         if not affordable(self.instance, deadline):

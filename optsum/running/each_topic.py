@@ -83,7 +83,7 @@ _IS_PLAIN: Callable[[Any], bool] = str.isascii
 
 
 def say_warned(warned: Counter[str | None], unit: str = "topics") -> None:
-    """Log how many topics had a warning, and the first one; `warned`: topics by warning, None without one."""
+    """Log the number of topics with a warning, and the first warning; `warned`: number of topics by warning or None."""
     if messages := [message for message in warned if message is not None]:
         count = warned.total()
         _LOG.warning("%d of %d %s: %s", count - warned[None], count, unit, messages[0])
@@ -103,7 +103,7 @@ def each_topic(
 
     `setups`: all setups of the searches; they have the same problems and the same options of workers. `solve_part`:
     returns the results of one problem: one for each setup, or fewer if the last is interrupted. Pickled for other
-    processes. `finish`: converts the result of `optsum.running.one_problem.answer` to those of `solve_part`, so that
+    processes. `finish`: converts a result of `optsum.running.one_problem.answer` to results of `solve_part`; with it,
     topics may be searched together. `scores`: whether these results need the official scores. `row_of`: converts
     results to rows in worker processes; needed if there are `Lines` among the topics.
     """
@@ -163,7 +163,7 @@ INPUT: Final = "input_hash"  # Field of a row: a hash of the topic's text, in he
 def _sent(
     batch: Batch, topics: list[Any], answers: list[list[Result]], row_of: Callable[[Result], dict[str, Any]]
 ) -> Written | list[list[Result]]:
-    """Return the rows of topics that were read from lines, the results of others; `answers`: those of each topic."""
+    """Return rows if the topics were read from `Lines`, otherwise results; `answers`: the results of each topic."""
     answers = without_rest(answers)
     if not isinstance(batch, Lines):
         return answers
@@ -193,7 +193,7 @@ def digest(topic: Topic) -> str:
 
 
 def digest_before(topic: Topic) -> str:
-    """Return a hash of 16 hexadecimal digits: of topics with more than sentences, and as in rows of old versions."""
+    """Return a hash of 16 hexadecimal digits, for topics with more than sentences; old versions used it for all."""
     held = repr((topic.documents, topic.references, topic.cover, topic.parses))
     held += "".join(repr(given) for given in (topic.weights, topic.lengths) if given is not None)
     if (problem := topic.problem) is not None:
@@ -283,25 +283,25 @@ def error_result(name: str | None, reason: str, setup: Setup) -> Result:
     return empty.changed(status=Status.ERROR, termination=Termination.FAILED, error=reason)
 
 
-# Topics that one compiled loop searches together; those without a proof are then searched one by one.
+# Below, one compiled loop searches several topics; topics whose optimum it does not prove are searched one by one.
 
 
 class _Ahead(NamedTuple):
-    """One of the searches that are done together."""
+    """One of several searches that a compiled loop does together."""
 
-    place: int  # Of the topic among the items.
-    searches: int  # Of the topic: one for each of its problems, or for each reference if the best counts.
-    part: Topic  # The problem.
-    reference: int
-    topic: Topic  # What is searched: the problem, with only this reference if the best counts.
-    text: str  # Its sentences, joined by NUL: those of the references first.
-    sentences: int
+    place: int  # Index of the topic among the items.
+    searches: int  # Number of the topic's searches: one for each problem, or each reference if the best one counts.
+    part: Topic  # The problem of the topic.
+    reference: int  # Index of the reference if the best one counts; otherwise 0.
+    topic: Topic  # The topic to search: the problem, with only this reference if the best one counts.
+    text: str  # The sentences of `topic`, references first, joined by NUL.
+    sentences: int  # Number of sentences in `text`.
     checked: bool  # Whether it is known that the tokenizer damages nothing.
 
 
 @lru_cache(maxsize=16)
 def _codes(setup: Setup) -> tuple[IntArray, IntArray] | None:
-    """Return the kernels' codes of the metrics of objective and scores; None if topics must be searched one by one."""
+    """Return `Metric.coded` of the metrics in objective and scores; None if topics must be searched one by one."""
     options = setup.options
     coded = setup.formulation.extracts(setup.spec) if setup.ours else None
     scored = codes_of(setup.scores)
@@ -313,7 +313,7 @@ def _codes(setup: Setup) -> tuple[IntArray, IntArray] | None:
 
 @postponing()
 def answered_together(items: Sequence[Any], setup: Setup, finish: Finish, *, scores: bool) -> list[Any]:
-    """Search topics together; return the items, those whose optimum was proven as `Answered`.
+    """Search topics together; return the items, with `Answered` in place of each whose optimum was proven.
 
     `scores`: whether results have the official scores, and the text.
     """
@@ -430,7 +430,7 @@ def _fits(part: _Ahead, foreign: int, setup: Setup) -> bool:
 def _results(
     parts: Sequence[_Ahead], proven: Extracts, setup: Setup, ratios: int, *, scores: bool, times: tuple[float, float]
 ) -> Iterator[tuple[_Ahead, Result]]:
-    """Yield each search with a proven optimum, and its result; `ratios`: those in the objective for one reference."""
+    """Yield each search with a proven optimum, and its result; `ratios`: number of ratios for one reference."""
     text_s, search_s = (seconds / len(parts) for seconds in times)
     by_reference = setup.spec.references == "mean" and setup.spec.measure != "recall"
     ran = {} if proven.ran is None else {"ran": proven.ran}
@@ -574,7 +574,7 @@ def prover_of(options: Mapping[str, Any]) -> str:
 
 
 def _sense(first: Any) -> Sense | None:
-    """Return the sense of a problem, also of a topic or a JSON object that holds one; None for others."""
+    """Return the sense of a problem, which may be in a topic or a JSON object; None for other items."""
     if isinstance(first, Topic):
         first = first.problem
     if isinstance(first, Mapping) and first.get("format") == FORMAT:

@@ -77,7 +77,7 @@ def _run_kernels() -> None:
 
 
 def value_counts(problems: Sequence[Problem], diagram: Diagram) -> list[tuple[Fraction, int]]:
-    """Return values, the best first, and how many sets have each; a set counts by its best value on any problem."""
+    """Return different values, best first, and the number of sets with each; a set's value is its best on a problem."""
     first = problems[0]
     better_first = first.sense.better(1, 0)
     if not all(problem.can(Capability.COVERAGE) for problem in problems):
@@ -107,7 +107,7 @@ class Oracles(Optima):
     lengths, length_limits : tuple of int
         Lengths of the units, and minimum and maximum length of a selection.
     parents : mapping
-        For each unit that requires another one, the name of that.
+        Name of a unit -> name of the unit that it requires.
     tasks : tuple of Task
         The tasks that convert sets to text; several if references were searched one by one.
     nearness : Nearness or None
@@ -311,8 +311,8 @@ _NO_MATTER: Final = {"preset", "seed", *OF_WORKERS}
 def details_of(part: Topic, setup: Setup, optima: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return the details of a problem for its row; `part` has the references that count.
 
-    They are the options that differ from the defaults, the texts (or the names of sentences and claims), the given
-    optima, and, if units are parts of sentences, where each part begins and its name.
+    Details are the options that differ from the defaults, the texts (or the names of sentences and claims), and the
+    given optima. If units are parts of sentences, `Task.parts` is added.
     """
     options = setup.options.model_dump(mode="json", exclude_defaults=True, exclude=_NO_MATTER)
     text = topic_to_json(part)
@@ -412,7 +412,7 @@ def enumerate_optima(
 def enumerate_topics(
     topics: AnyTopics, options: Options, nearness: Nearness | None = None, *, details: bool = False, **shape: Any
 ) -> Generator[list[Result], None, None]:
-    """Enumerate topics, and yield the results of each together; `shape`: arguments of `Oracles.to_result`."""
+    """Enumerate topics, and yield the list of each topic's results; `shape`: arguments of `Oracles.to_result`."""
     setup = setup_of(options)
     search = partial(_enumerated_row, nearness=nearness, seed=options.seed, **shape)
     return each_topic(topics, [setup], partial(with_text if details else search_part, setup=setup, search=search))
@@ -468,7 +468,7 @@ def _best(found: Sequence[tuple[int, Oracles]]) -> Oracles:
 def _united(
     families: Sequence[Oracles], result: Result, *, complete: bool, proven: bool, units: Sequence[Any] | None = None
 ) -> Oracles:
-    """Return the union of the optima of several references; `units`: names of its units (default: all of theirs)."""
+    """Return the union of the optima of several references; `units`: names of its units, by default all units."""
     first = next((oracles for oracles in families if oracles.result.key == result.key), families[0])
     called = tuple(units or sorted({name for oracles in families for name in oracles.units}))
     diagram = union_of([(oracles.diagram, oracles.units) for oracles in families], called)
@@ -491,7 +491,7 @@ def _united(
 
 
 def union_of(families: Sequence[tuple[Diagram, Sequence[Any]]], names: Sequence[Any]) -> Diagram:
-    """Return the union of diagrams, each given with the ascending names of its units; `names`: those of the union."""
+    """Return the union of diagrams, each given with the ascending names of its units; `names`: names of all units."""
     number = {name: unit for unit, name in enumerate(names)}
     renamed = []
     for diagram, units in families:
@@ -504,7 +504,7 @@ def union_of(families: Sequence[tuple[Diagram, Sequence[Any]]], names: Sequence[
 class _NearBest:
     """The selections whose largest value on any reference is near the largest of all selections.
 
-    Their units are those that share something with any reference, even if another reference gives the largest value.
+    They consist of units that share something with some reference, even if another one gives the largest value.
     """
 
     def __init__(
@@ -667,7 +667,7 @@ _NO_LIMITS: Final[dict[str, None]] = dict.fromkeys(("node_limit", "evaluation_li
 
 
 def with_details(part: Topic, setups: Sequence[Setup], solve_part: SolvePart) -> list[Result]:
-    """Search a problem, and add details to its first result; after Ctrl-C meanwhile, the last one is interrupted."""
+    """Search a problem, and add details to its first result; if Ctrl-C comes meanwhile, the last is interrupted."""
     results = solve_part(part)
     if results[-1].termination is Termination.INTERRUPTED:
         return results

@@ -301,7 +301,7 @@ def interrupt_processes(executor: Any) -> None:
 
 @contextmanager
 def _signals_held() -> Iterator[None]:
-    """Block Ctrl-C and SIGTERM; processes started meanwhile inherit that, and unblock them when they are ready."""
+    """Block Ctrl-C and SIGTERM; processes started meanwhile inherit the block, and end it when they are ready."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -319,7 +319,7 @@ of a batch repeatedly waits for the reader, which waits for Python's global lock
 
 
 class Results(Connection):
-    """The reading end of a pipe of results. `handle`: its descriptor, which this closes; `processes`: the senders."""
+    """The reading end of a pipe of results. `handle`: its descriptor, which it closes; `processes`: the senders."""
 
     def __init__(self, handle: int, processes: Mapping[int, Any]) -> None:
         super().__init__(handle, writable=False)
@@ -360,7 +360,7 @@ def mend_pipes(executor: Any) -> None:
 
 
 class Given(Crew):
-    """An executor of the caller, who ends it, or a function that makes executors: another one after a crash."""
+    """An executor that the caller made and ends, or a function that makes executors: another one after each crash."""
 
     def __init__(self, source: Executor | Callable[[], Executor]) -> None:
         self._make = None if isinstance(source, Executor) else source

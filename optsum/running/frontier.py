@@ -1,8 +1,8 @@
 """Compute the best value at every maximum length, a step function with proven steps, and the value of greedy search.
 
 A selection that is feasible at a maximum length is feasible at every larger one, so the best value improves with the
-length. Lengths are solved in descending order: the best value at one length bounds the values at all smaller ones, and
-an optimum of length l at the maximum L is optimal at every maximum from l to L, so that the next to solve is l - 1.
+length. Lengths are solved in descending order. The best value at one length bounds the values at all smaller lengths.
+An optimum of length l at the maximum L is optimal at every maximum from l to L, so the next to solve is l - 1.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Walk:
         self._deadline = deadline.later(clock() - began)  # without the time of preparation
 
     def greedy(self) -> list[Piece] | None:
-        """Return the values of greedy search, the smallest length first; None if the time limit is reached before."""
+        """Return the values of greedy search, the smallest length first; None if the time limit is reached first."""
         reached = list(self._searched() if self._problem.min_length else self._climbed())
         if len(reached) < len(self._lengths):
             return None
@@ -121,7 +121,7 @@ class Walk:
             yield key
 
     def run(self) -> Result:
-        """Solve lengths in descending order, except those with a known optimum; return the result of the largest."""
+        """Solve lengths in descending order, except those with a known optimum; return the largest length's result."""
         number, upper, first = len(self._lengths) - 1, None, None
         while number >= 0 and not self._too_short(number):
             self.solves += 1
@@ -154,7 +154,7 @@ class Walk:
         return first
 
     def _descend(self, number: int, upper: Key) -> tuple[int, Key]:
-        """Prove smaller lengths jointly if possible; return the least proven index and its value. Raises at Ctrl-C."""
+        """Prove optima of smaller lengths jointly if the strategy can; return the least proven index and its value."""
         if self._too_short(number - 1):
             return number, upper
         strategy, largest = self._setup.strategy, self._lengths[number - 1]
@@ -207,7 +207,7 @@ class Walk:
         return replace(limits, time_s=None if limits.time_s is None else self._deadline.left_s)
 
     def _add(self, piece: Piece) -> None:
-        """Add a piece below all others, or extend the last one if value and bound are equal."""
+        """Add a piece of smaller lengths than all others, or extend the last piece if value and bound are equal."""
         above = self.pieces[-1] if self.pieces else None
         if above is not None and above.key == piece.key and above.bound == piece.bound:
             self.pieces[-1] = replace(piece, last=above.last)
@@ -279,7 +279,7 @@ def bounds_of(problem: Problem, lengths: Sequence[int], deadline: Deadline) -> d
 
 
 def spread(lengths: Sequence[int]) -> list[int]:
-    """Return lengths in an order in which the first few, however many, are far apart: the largest, the middle, ..."""
+    """Return lengths in an order in which the first ones, however many, are far apart: the largest, the middle, ..."""
     order, parts = [len(lengths) - 1] if lengths else [], [(0, len(lengths) - 1)]
     while parts:
         first, end = parts.pop(0)
@@ -293,7 +293,7 @@ def spread(lengths: Sequence[int]) -> list[int]:
 def resolve_frontier(
     given: Mapping[str, Any], lengths: str | Sequence[int] | None, *, config: str | Path | None = None
 ) -> tuple[Options, Sequence[int] | None]:
-    """Return the options and the lengths of a frontier; None: every length up to the maximum of each problem."""
+    """Return the options and the lengths of a frontier; lengths None mean all up to the maximum of each problem."""
     most = None
     if lengths is not None:
         if given.get("max_length") is not None:
@@ -370,7 +370,7 @@ def frontier(
 
 
 def differing(row: Mapping[str, Any], lengths: Sequence[int] | None, *, optima: bool, greedy: bool) -> str | None:
-    """Return the first flag outside the hash of options in which an earlier row differs from this run, or None."""
+    """Return the first flag that an earlier row had otherwise and that is not in the hash of options, or None."""
     if (one := Frontier.from_row(row.get("frontier"))) is None:
         return None if row.get("status") == "error" else "frontier"
     if lengths is not None and one.lengths != text_of_lengths(lengths):

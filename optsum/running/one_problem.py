@@ -38,7 +38,7 @@ _REPORTED = ("rouge-1", "rouge-2", "rouge-l")
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Setup:
-    """Options resolved into the parts of a search; pickled as the options, and resolved again when unpickled."""
+    """The objects that options describe, such as the strategy; pickled as the options, and made again from them."""
 
     options: Options  # The options that were resolved.
     formulation: Formulation
@@ -71,15 +71,15 @@ class Setup:
 
     @property
     def may_be_copied(self) -> bool:
-        """Whether a process prepared for this may be forked; third-party code, except HiGHS, may hold connections."""
+        """Whether a prepared process may be forked: third-party code other than HiGHS might hold connections."""
         return self.ours and self.options.backend in {None, "highs"}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle as the options, which are small; the other process resolves them once, and caches the setup."""
+        """Pickle as the options, which are small; another process resolves them once, and caches the setup."""
         return _setup_sent, (self.options, self.blank.config_hash)
 
     def spec_of_text(self, topic: Topic) -> Spec:
-        """Return the specification for a topic of text or of tokens, without a maximum length that references give."""
+        """Return the specification for a topic of text or of tokens; a maximum length by its references is not set."""
         tokens = bool(topic.sentences) and all(isinstance(sentence, tuple) for sentence in topic.sentences)
         return self.spec_of_tokens if tokens else self.spec
 
@@ -109,7 +109,7 @@ class Setup:
         return last[1:]
 
     def is_spoiled(self, topic: Topic) -> bool:
-        """Whether the tokenizer or the stemmer damages a topic, or the check itself fails."""
+        """Return whether the tokenizer or the stemmer damages a topic, or the check itself fails."""
         try:
             return any(self.faults_of(topic))
         except Exception:  # noqa: BLE001 - raised again when the topic is searched by itself
@@ -290,11 +290,11 @@ def best_of_references(topic: Topic, setup: Setup, single: Single) -> Result:
 def _search_hopeful(
     results: list[tuple[int, Result]], topic: Topic, setup: Setup, single: Single, began: float, over: Deadline
 ) -> None:
-    """Replace greedy results by exact ones where the bound allows the largest value, the most promising first.
+    """Replace greedy results by exact results where the bound allows the largest value, the most promising first.
 
-    A search that reached its share of the time limit is repeated if the others left it more time.
+    A search that reached its share of the time limit is repeated if other searches have left it more time.
     """
-    given: dict[int, float] = {}  # time limit in seconds of the last search of each
+    given: dict[int, float] = {}  # index of a result -> time limit (s) of the last exact search of its reference
 
     def hope(place: int) -> tuple[bool, bool, Key, int]:
         bound = results[place][1].bound_key
@@ -331,7 +331,7 @@ def _search_hopeful(
 
 
 def _cutoff_of(results: Sequence[tuple[int, Result]], place: int) -> Key | None:
-    """Return the value that a reference must exceed to be the best; one before the best so far need only equal it."""
+    """Return the value that a reference must exceed to be the best; one with a lower number need only reach it."""
     places = [other for other, (_, result) in enumerate(results) if other != place and result.key is not None]
     held = [(results[other][1].key or 0, -other) for other in places]
     if not held:
@@ -366,7 +366,7 @@ def for_each_reference(
     """Return the number and the `answer` of each reference, without those that raise an `InputError`.
 
     `answer` gets the setup with an even share of the time that is left at that moment. After Ctrl-C, or when `over` has
-    passed, the other references get `unsearched` answers, so that nothing is claimed of all together. `result_of`:
+    passed, the other references get `unsearched` answers, so that nothing is claimed about all references. `result_of`:
     returns the result of an answer, which says whether Ctrl-C ended it.
     """
     found: list[tuple[int, T]] = []
@@ -405,9 +405,9 @@ def too_late(setup: Setup) -> Deadline:
 def best_result(results: Sequence[tuple[int, Result]]) -> Result:
     """Return the best result of all references (the first in case of ties) as the result of the topic.
 
-    It is optimal only if no other reference can have a larger value: each is solved, or its bound is not larger. The
-    bound is the largest one; times and counts are summed. ``reference`` is the number of the best reference, and
-    ``reference_objectives`` has the value of each.
+    The result is optimal only if no other reference can have a larger value: each is solved, or its bound is not
+    larger. The bound is the largest bound; times and counts are summed. ``reference`` is the number of the best
+    reference, and ``reference_objectives`` has the value of each reference.
     """
     held = [(number, result) for number, result in results if result.key is not None]
     bounds = [result.bound_key for _, result in results if result.status is not Status.INFEASIBLE]
@@ -447,14 +447,14 @@ def best_result(results: Sequence[tuple[int, Result]]) -> Result:
 
 
 def reaches(key: Key, result: Result) -> bool:
-    """Whether a value is proven to be at least as good as every selection of a problem."""
+    """Return whether a value is proven to be at least as good as every selection of a problem."""
     if result.status is Status.OPTIMAL and result.key is not None:
         return key >= result.key
     return result.bound_key is not None and key >= result.bound_key
 
 
 def _with_best(part: Topic, setup: Setup, old: Result, found: Iterable[tuple[Any, ...]], deadline: Deadline) -> Result:
-    """Return the result of a reference, or one with a better selection of `found` (in the input's names)."""
+    """Return the result of a reference, with the best selection in `found` (names of units) if that is better."""
     try:
         task = setup.formulation.task(part, setup.spec_for(part).with_all_units().until(deadline))
     except Stopped:
@@ -484,7 +484,7 @@ def unsolved(name: str | None, setup: Setup, why: Termination | Stopped, *, seco
 
 
 def finished(task: Task, setup: Setup, result: Result, *, began: float, built: float) -> Result:
-    """Return a result in the input's names, with text and scores; `began`, `built`: when building and search began."""
+    """Return a result with names of units, text and scores; `began`, `built`: when building and the search began."""
     found: dict[str, Any] = {}
     more: Mapping[str, Any] = {}
     if result.selection is not None:
@@ -525,7 +525,7 @@ def count_sentences(topic: Topic) -> int | None:
 
 @postponing()
 def build(topic: Topic, setup: Setup, deadline: Deadline = NEVER, *, keep_unmatched: bool = False) -> Task:
-    """Build the task of a topic; `keep_unmatched`: with units that match no reference, whatever the options say."""
+    """Build the task of a topic; `keep_unmatched`: keep units that match no reference, whatever the options say."""
     if setup.best_of_references and len(topic.references) > 1:
         raise OptionError(
             'With references="best" a topic with several references means several problems: give one reference.'
@@ -549,7 +549,7 @@ def build(topic: Topic, setup: Setup, deadline: Deadline = NEVER, *, keep_unmatc
 
 @postponing()
 def answer(topic: Topic, setup: Setup) -> Result:
-    """Search a topic as one problem, or as one for each reference if the best of them counts."""
+    """Search a topic as one problem, or as one problem for each reference if the best reference counts."""
     if setup.best_of_references:
         result = best_of_references(topic, setup, lambda _, *given: _built_and_run(*given))
     else:
@@ -698,7 +698,7 @@ def _tiny(sense: Sense) -> CoverageProblem:
 
 
 def _prepare(setup: Setup) -> None:
-    """Load the kernels for a search of the sample topic, or all of the strategy's if the formulation cannot use it."""
+    """Load the kernels for a search of `SAMPLE`, or all kernels of the strategy if the formulation cannot use it."""
     try:
         problem = build(SAMPLE, setup).problem
     except InputError:
@@ -733,7 +733,7 @@ def unusable(options: Options) -> str | None:
 
 @lru_cache(maxsize=64)
 def _fitting(options: Options) -> Options:
-    """Return the options with limits that suit `SAMPLE`, and without those that do not affect preparation."""
+    """Return the options with limits that suit `SAMPLE`, and defaults where an option does not affect preparation."""
     limits = {
         "max_length": options.max_length and 1000,
         "min_length": 0,

@@ -26,7 +26,7 @@ _EMPTY = Result(strategy="", status=Status.NO_SOLUTION, termination=Termination.
 """An empty result, which is copied and changed, because that is faster than filling in every field."""
 
 _OTHER_LIMITS = {Termination.NODE_LIMIT, Termination.EVALUATION_LIMIT, Termination.MEMORY_LIMIT}
-_BOUND_S: Final = 2.0  # Seconds that a bound may take after one of these, beyond the duration of the search.
+_BOUND_S: Final = 2.0  # Seconds that a bound may take after one of these limits, in addition to those of the search.
 _PROOF_MAY_STAND = {Termination.COMPLETED, Termination.TARGET_REACHED, Termination.GAP_REACHED}
 
 
@@ -126,7 +126,7 @@ def searched(
 ) -> Result:
     """Search like `search`, with a strategy as an object; callers postpone Ctrl-C (`postponing`), which takes time.
 
-    `ready`: the kinds of problems (`Problem.prepared_as`) for which the strategy is prepared; new ones are added.
+    `ready`: the kinds of problems (`Problem.prepared_as`) for which the strategy is prepared; new kinds are added.
     `greedily`: whether an exact search starts from the greedy selection. `before`: an earlier run on the same problem,
     whose evaluations and selection are reused. `cutoff`: `Run.cutoff`.
     """
@@ -237,7 +237,7 @@ def get_ready(problem: Problem, strategy: Strategy, bound: str = "root") -> None
 def result_of_sets(problem: Problem, strategy: Strategy, optima: Optima, seconds: float, limits: Limits) -> Result:
     """Return the first of the enumerated optima as one result, scored afresh.
 
-    If a limit was reached before the proof, it is the greedy selection if that is better.
+    If a limit was reached before the proof, the result is the greedy selection if that is better.
     """
     known = None if problem.can(Capability.COVERAGE) else optima.bound
     run = Run(problem, Limits(), root_bound=known, starting=_start_greedily)

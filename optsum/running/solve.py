@@ -160,7 +160,7 @@ def _shown(part: Topic, result: Result) -> list[Result]:
 
 
 def solve_topics(topics: AnyTopics, options: Options, *, details: bool = False) -> Generator[Outcomes, None, None]:
-    """Solve topics like `solve_all`, and yield the results of each together; `details`: with texts and all optima."""
+    """Solve topics like `solve_all`, and yield lists of results; `details`: whether these have texts and all optima."""
     setup = setup_of(options)
     work = work_of(setup, answer, details=details)
     return each_topic(topics, [setup], work, finish=None if details else _alone, row_of=Result.to_row)
@@ -190,7 +190,7 @@ _DEFAULTS: Final = {"formulation": "cover", "flat": "sentences"}  # A flat list 
 def resolve_context(given: Mapping[str, Any], *, lengths_given: bool, config: str | Path | None = None) -> Options:
     """Resolve the options of contexts: by default covers with a budget, whose units are passages.
 
-    Lengths are tokens if a tokenizer is named, those of the topics if they give any, and otherwise words (a warning).
+    Lengths are in tokens if a tokenizer is named, as in the topics if these have lengths, or else (warned of) in words.
     """
     found = {name: value for name, value in given.items() if value is not None}
     named = found.keys() | (read_config(config).keys() if config is not None else set())

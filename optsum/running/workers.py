@@ -1,8 +1,7 @@
 """Process items one after another, or by workers; Ctrl-C loses no finished item, and no process is left running.
 
-After Ctrl-C, worker processes stop too, and return their finished items. If one dies (a solver crashes, memory runs
-out), its items are tried again one by one, and an item is given up only after two processes died that worked on it
-alone.
+After Ctrl-C, worker processes stop too, and return their finished items. If a process dies (a solver crashes, memory
+runs out), its items are tried again one by one. An item is given up only after two processes died that had only it.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ class Answered(NamedTuple):
 
 
 class Several(list[Result]):
-    """The results of several topics that are available at once; `answers`: those of each topic."""
+    """The results of several topics that are available at once; `answers`: the results of each topic."""
 
     def __init__(self, answers: Sequence[list[Result]]) -> None:
         super().__init__(chain.from_iterable(answers))
@@ -56,9 +55,9 @@ class Several(list[Result]):
 class Written(Sized):
     """The rows of topics, made in the process that read their `Lines`."""
 
-    ids: list[str | None]  # Of each topic; None for one that cannot be used.
+    ids: list[str | None]  # The id of each topic; None for a topic that cannot be used.
     rows: list[bytes]
-    counts: ResultCounts  # Of the results in the rows.
+    counts: ResultCounts  # Counts of the results in the rows.
     said: Mapping[str, tuple[str, bool]]  # Doubts about the lines (`Notes.said`).
 
     def __len__(self) -> int:
@@ -76,7 +75,7 @@ def topics_in(results: Outcomes) -> int:
 
 Batch: TypeAlias = list[Any] | Lines  # Items, or lines with one item each.
 Sent: TypeAlias = Callable[[Batch, list[Any], list[list[Result]]], Any]
-"""Returns the list, or the `Written`, that is sent back for a batch, given its items and the results of the first."""
+"""Makes the list, or the `Written`, that a worker returns for a batch, from the items that it did and their results."""
 
 
 def all_results(batch: Batch, items: list[Any], results: list[list[Result]]) -> list[list[Result]]:
@@ -88,7 +87,7 @@ def all_results(batch: Batch, items: list[Any], results: list[list[Result]]) -> 
 
 
 def without_rest(results: list[list[Result]]) -> list[list[Result]]:
-    """Return the results of topics; those of the last one, if Ctrl-C ended it, only as far as they are of use."""
+    """Return the results of topics; if Ctrl-C ended the last topic, without a last result that has no selection."""
     if not results or not is_interrupted(results[-1]):
         return results
     return [*results[:-1], *filter(None, [worth_keeping(results[-1])])]
@@ -102,7 +101,7 @@ class Job:
     # "interrupted".
     work: Callable[[Any], list[Result]]
     sent: Sent
-    name: str = ""  # Of the whole run; interrupting it affects no other run.
+    name: str = ""  # Name of the whole run; interrupting that run affects no other.
     # Prepares several items at once: returns, for each, the item for `work`, or its results as `Answered`.
     together: Callable[[list[Any]], list[Any]] = list
 
@@ -147,7 +146,7 @@ LONG_S: Final = 1.0  # Seconds of work on a batch after which its finished answe
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The outcome of a batch: an answer for each item (for the first ones, if it was ended early), and the seconds."""
+    """The outcome of a batch: the answers for its items (the first items if it was ended early), and its seconds."""
 
     answers: list[Any] | Written
     seconds: float
@@ -167,7 +166,7 @@ _SOON_S: Final = 0.01  # Seconds between two attempts to interrupt a thread.
 
 
 class _Interrupts:
-    """Ends the current search and all later ones, after Ctrl-C or SIGTERM in a process, or a message to threads."""
+    """Ends the current search and later searches, after Ctrl-C or SIGTERM in a process, or a message to threads."""
 
     def __init__(self) -> None:
         self.came = False
@@ -274,7 +273,7 @@ def _prepared(job: Job, batch: Batch) -> Iterator[tuple[Any, Any]]:
 
 AT_ONCE: Final = 64  # Items that are prepared together.
 _AHEAD = 4  # Batches in progress for each process: enough to keep all busy, few enough for little memory.
-_MOST_A_SECOND = 640  # Most items that count as a second of work, however short, because they are held in memory.
+_MOST_A_SECOND = 640  # Largest number of items that count as a second of work, because they are held in memory.
 _LOOK_S = 2.0  # Seconds between two checks that there are workers.
 _ALONE = 2
 """Attempts at an item by itself; one is too few, because its process may have been killed for other reasons."""
@@ -397,7 +396,7 @@ class _Stream:
         return number
 
     def _ready(self) -> list[int]:
-        """Wait, and return the batches that are ready: the first if order matters, otherwise all finished ones."""
+        """Wait, and return the numbers of finished batches: only the first if order matters, otherwise all."""
         if self._ordered:
             first = next(iter(self._under_way))
             self._wait([self._under_way[first][1]])
@@ -443,7 +442,7 @@ class _Stream:
         return replace(batch, again=batch.again + again) if any(again) else None
 
     def _once_more(self, numbers: list[int]) -> Iterator[list[Any] | Written]:
-        """Repeat the items lost in a crash, one at a time, so that only those fail that crash again."""
+        """Repeat the items lost in a crash, one at a time, so that an item fails only if it crashes a process again."""
         for number in numbers:
             if number not in self._under_way:  # done while another crash was handled
                 continue

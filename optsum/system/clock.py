@@ -56,9 +56,8 @@ class Stopped(Exception):  # noqa: N818 - a signal, never an error
 class Deadline:
     """A point in time at which work ends, and a callback that may end it earlier.
 
-    Long work checks `passed` every 20 to 100 ms, and passes `left_s` to solvers. Parts of the work share the deadline
-    of the whole. Code that ends its part after a KeyboardInterrupt calls `interrupt`, so that no other part begins or
-    continues.
+    Long work checks `passed` every 20 to 100 ms, and passes `left_s` to solvers. Parts of the work share its deadline.
+    A part that ends after a KeyboardInterrupt calls `interrupt`, so that no other part begins or continues.
 
     `seconds`: from creation; None for no limit. `should_stop`: called at each check; a true answer ends the work.
     """
@@ -97,7 +96,7 @@ class Deadline:
         return self.reason is not None
 
     def interrupt(self) -> None:
-        """Make this deadline pass after Ctrl-C, together with those of the whole work and of all its parts."""
+        """Make this deadline pass after Ctrl-C, and with it the deadlines of the whole work and of all its parts."""
         if self is not NEVER:  # it is shared by unrelated work
             self._interrupted.append(True)
 
@@ -116,7 +115,7 @@ class Deadline:
             yield batch
 
     def within(self, seconds: float) -> Deadline:
-        """Return a deadline for a part of the work: in some seconds, or at the end of this one if that is earlier."""
+        """Return a deadline for a part of the work: after some seconds, but not later than this deadline."""
         return self._part(min(self._ends, clock() + seconds))
 
     def later(self, seconds: float) -> Deadline:
@@ -233,7 +232,7 @@ class Limits:
         return Deadline(None if self.time_s is None else max(self.time_s, self.grace_s))
 
     def late(self, deadline: Deadline, *, interrupted: bool = False) -> Deadline:
-        """Return the deadline of steps after a search: its own, but at least `grace_s` (0.2 s after Ctrl-C)."""
+        """Return the deadline of steps after a search: that of the search, at least `grace_s`; 0.2 s after Ctrl-C."""
         hurried = interrupted or deadline.reason == "interrupted"
         return Deadline(INTERRUPTED_S if hurried else max(deadline.left_s, self.grace_s))
 
@@ -245,8 +244,8 @@ _LONGEST_STRIDE: Final = 1 << 30
 def in_strides(first: int) -> Callable[..., Any]:
     """Return a function that calls a kernel with a number of steps, adjusted so that each call takes about 20 ms.
 
-    The kernel must be one that can continue after any number of steps. `first`: steps of the first call; a second
-    argument of the function limits the steps.
+    The kernel must be able to continue after any number of steps. `first`: steps of the first call. The function's
+    second argument limits the steps of a call.
     """
     size = first
 

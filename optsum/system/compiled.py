@@ -1,8 +1,8 @@
-"""Interpret kernels at first, and compile them with numba when they take long; compiled ones are cached by version.
+"""Interpret kernels at first, and compile them with numba when they take long; compiled code is cached by version.
 
 Compiling a kernel that is not cached takes seconds, and importing numba a quarter of a second, far longer than
-interpreting a small job. So a process first interprets its kernels: cached ones for `_LOADING_S` seconds, others until
-`patience.left_s` is spent; then it compiles those that have taken long. Results do not depend on it, only times.
+interpreting a small job. So a process first interprets its kernels: cached kernels for `_LOADING_S` seconds, others
+for `patience.left_s` seconds. Then it loads or compiles kernels that have taken long. Results are the same either way.
 
 Interpreted kernels have the same source and values of the same types, and their callees are interpreted as well.
 Numbers are numpy's scalars, whose 64 bits wrap around as in compiled code. Every loop checks the clock, so that long
@@ -33,9 +33,9 @@ Function: TypeAlias = Callable[..., Any]
 _LOOK: Final = ast.parse("if _optsum_now() > _optsum_thread.until: _optsum_thread.look()").body
 """The statement that is inserted at the beginning of every loop iteration of interpreted kernels."""
 
-_stand_ins: Final[dict[int, Function]] = {}  # By the id of a kernel, the function that replaces its interpretation.
-_plain: Final[dict[Function, Function | None]] = {}  # By the function of a kernel, its interpreted form.
-_modules: Final[dict[str, dict[str, Any]]] = {}  # The names of each module as its kernels see them.
+_stand_ins: Final[dict[int, Function]] = {}  # Id of a kernel -> a function to call instead of interpreting the kernel.
+_plain: Final[dict[Function, Function | None]] = {}  # Function of a kernel -> its interpreted form.
+_modules: Final[dict[str, dict[str, Any]]] = {}  # Name of a module -> the globals of its interpreted kernels.
 
 
 class TooLongError(Exception):
@@ -43,11 +43,10 @@ class TooLongError(Exception):
 
 
 class _OfThread(local):
-    """State of each thread, because one may rehearse while others search.
+    """The state of a thread: one thread may warm up while others search.
 
-    `until`, `_ends`: when interpreting a kernel ends; processor time is looked up only after as much time on the wall
-    clock. `interpreted`: kernels that were interpreted. `rehearsal_s`: seconds left for interpreting kernels in a
-    warm-up.
+    `_ends`: the processor time at which interpreting a kernel ends. `until`: the wall-clock time of the next check of
+    it. `interpreted`: kernels that were interpreted. `rehearsal_s`: seconds left for interpreting in a warm-up.
     """
 
     until = _ends = rehearsal_s = inf
@@ -120,7 +119,7 @@ def _names_of(module: str) -> dict[str, Any]:
 
 
 def _at_first(names: dict[str, Any], name: str, kernel: Any) -> Function:
-    """Return a placeholder, which makes the interpreted kernel at the first call, because few kernels are called."""
+    """Return a placeholder that makes the interpreted kernel at the first call, because few kernels are ever called."""
 
     def call(*given: Any, **named: Any) -> Any:
         function = plain_of(kernel)
@@ -159,7 +158,7 @@ def call_plainly(function: Function, arguments: tuple[Any, ...], seconds: float)
 
 
 def _typed(value: Any, kept: list[tuple[Any, Any]]) -> Any:
-    """Return a value with numpy's types; append writeable arrays, and copies to restore them by, to `kept`."""
+    """Return a value with numpy's types; append to `kept` each writeable array with a copy, to restore it later."""
     if isinstance(value, np.ndarray):
         if value.flags.writeable:
             kept.append((value, value.copy()))
@@ -196,9 +195,9 @@ _LONGEST_CALL_S: Final = 0.5  # Longest interpreted call (s), because a search c
 class Patience:
     """Decides how long this process interprets kernels that are not compiled.
 
-    `left_s`: processor seconds left; at 0, kernels that have taken long are compiled, below 0, all when called.
-    `spent_s`, `taken`: seconds of interpreting in all, and by kernel. `over`: functions to call once with the kernels
-    that have taken long, when the time is over. `thread`: state of each thread.
+    `left_s`: processor seconds left for interpreting; at 0, kernels that have taken long are compiled, below 0 all
+    kernels that are called. `spent_s`, `taken`: seconds of interpreting in all, and by kernel. `over`: functions to
+    call once, when no time is left, with kernels that have taken long. `thread`: the state of the thread that asks.
     """
 
     def __init__(self) -> None:
@@ -206,7 +205,7 @@ class Patience:
         with suppress(ValueError):
             seconds = float(os.environ.get(_VARIABLE, _PATIENCE_S))
         self.left_s = seconds if seconds > 0.0 else -inf
-        self.compiles_all = False  # Whether optional kernels are compiled when they are first of use (`is_worth`).
+        self.compiles_all = False  # Whether optional kernels are compiled at their first use (`is_worth`).
         self.spent_s = 0.0
         self.taken: dict[Any, float] = {}
         self.over: list[Callable[[set[Any]], object]] = []
@@ -219,7 +218,7 @@ class Patience:
 
     @property
     def loads(self) -> bool:
-        """Whether cached kernels may be loaded by now."""
+        """Whether cached kernels may be loaded now, not interpreted."""
         return _NUMBA in sys.modules or self.left_s <= 0.0 or self.spent_s >= _LOADING_S
 
     def load(self) -> None:
@@ -236,7 +235,7 @@ class Patience:
 
     @contextmanager
     def rehearsing(self) -> Iterator[None]:
-        """Limit the time of interpreted kernels in a warm-up, because it does not make them faster."""
+        """Limit the time of interpreted kernels in a warm-up, because a warm-up does not make them faster."""
         own = self.thread
         before, own.rehearsal_s = own.rehearsal_s, _REHEARSAL_S
         try:
@@ -263,13 +262,13 @@ patience: Final = Patience()  # A state of the process, like its loaded kernels.
 
 
 class _RehearsedError(BaseException):
-    """Ends a warm-up whose time is over; no error, so that searches do not treat it as a failure."""
+    """Raised to end a warm-up whose time is over; no `Exception`, so that searches do not treat it as a failure."""
 
 
 class Kernel:
     """A function that is interpreted until it is compiled."""
 
-    may_be_kept = True  # Whether there may be code on disk.
+    may_be_kept = True  # Whether there may be compiled code of it on disk.
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
         self.__name__, self.__doc__, self.__module__ = function.__name__, function.__doc__, function.__module__
@@ -307,7 +306,7 @@ _making: Final = RLock()
 
 
 class Instruction:
-    """A processor instruction on one word, for kernels; `name`: its name in llvmlite; `plain`: the same in Python."""
+    """A processor instruction on a 64-bit word, for kernels; `name`: in llvmlite; `plain`: a Python function for it."""
 
     def __init__(self, name: str, plain: Callable[[Any], Any]) -> None:
         self.name, self.plain = name, plain
@@ -359,7 +358,7 @@ def is_loaded(kernel: Kernel, *arguments: Any) -> bool:
 
 
 def _compile(kernel: Kernel, arguments: tuple[Any, ...], tell: Callable[[], object] | None = None) -> None:
-    """Load a kernel from disk; if it is not there and `tell` is given, call that and compile the kernel."""
+    """Load a kernel from disk; if it is not there and `tell` is given, call `tell` and compile the kernel."""
     dispatcher = kernel.dispatcher
     from optsum.system.dispatchers import compiled_for  # imported by the line above
 
@@ -368,7 +367,10 @@ def _compile(kernel: Kernel, arguments: tuple[Any, ...], tell: Callable[[], obje
 
 
 def is_worth(kernel: Any, lost_s: float, *arguments: Any) -> bool:
-    """Whether to call an optional kernel: it is compiled, or would have saved enough; `lost_s`: seconds saved now."""
+    """Return whether an optional kernel should be called now; `lost_s`: seconds that the work takes longer without it.
+
+    It should if it is loaded, if `Patience.compiles_all`, or if not calling it has lost `_PATIENCE_S` seconds by now.
+    """
     if lost_s * _SLOWER > _LOADING_S:
         patience.load()
     if patience.compiles_all or is_loaded(kernel, *arguments) or patience.taken.get(kernel, 0.0) >= _PATIENCE_S:
@@ -386,7 +388,7 @@ _collecting: list[list[Part]] = []  # Lists to which parts are added instead of 
 _hearing: list[Callable[[], None]] = []  # Functions to call when numba first compiles something.
 _run: Final[dict[Part, set[Any]]] = {}  # The parts that were run, and the kernels interpreted by each.
 _waiting: Final[dict[Part, None]] = {}  # Parts to run before the first compilation.
-_SEVERAL: Final = 2  # From this number of kernels to compile, a whole part is run, which another process can do.
+_SEVERAL: Final = 2  # A whole part is run, possibly by another process, to compile at least this number of its kernels.
 
 
 @cache
@@ -402,12 +404,12 @@ def _hear() -> None:
 
 
 def parts_with(kernels: set[Any]) -> list[Part]:
-    """Return the parts that were run and had several of the given kernels interpreted."""
+    """Return the parts that were run and in which several of the given kernels were interpreted."""
     return [part for part, interpreted in _run.items() if len(interpreted & kernels) >= _SEVERAL]
 
 
 def compile_at_once(*, optional: bool = False) -> None:
-    """Compile kernels at their first call from now on; `optional`: also those that are called only if it pays off."""
+    """Compile kernels at their first call from now on; `optional`: also kernels that are called only if it pays off."""
     patience.end()
     patience.compiles_all |= optional
     for part in [part for part, interpreted in _run.items() if interpreted]:
@@ -416,7 +418,7 @@ def compile_at_once(*, optional: bool = False) -> None:
 
 @cache
 def compiles(prepare: Part) -> Callable[[], None]:
-    """Return a part that runs only once: `prepare`, which calls kernels so that they are compiled or loaded."""
+    """Return `prepare`, which calls kernels so that they are compiled or loaded, as a part that runs only once."""
 
     @wraps(prepare)
     def part() -> None:

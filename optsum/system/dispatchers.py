@@ -1,8 +1,8 @@
 """Load, compile and cache kernels with numba; imported by `optsum.system.compiled` when a kernel needs it.
 
-numba notices only changes of a kernel's own file. After an upgrade it would run cached kernels whose callees have
-changed, or fail to read those whose types have moved. So kernels of this package are cached in a folder for its
-version, in one of numba's usual places: ``NUMBA_CACHE_DIR``, beside the sources, or the user's cache.
+numba notices only changes of a kernel's own file. After an upgrade of this package it would run cached kernels whose
+callees have changed, or fail to read kernels whose types have moved. So kernels of this package are cached in a folder
+for its version, in one of numba's usual places: ``NUMBA_CACHE_DIR``, beside the sources, or the user's cache.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class _NotKeptError(Exception):
 
 
 class _Herald(event.Listener):  # type: ignore[misc]
-    """Calls `tell` when numba starts to compile; without it, refuses to compile the kernel."""
+    """A listener that calls `tell` when numba starts to compile; if that is None, it refuses to compile the kernel."""
 
     def __init__(self, kernel: Any, tell: Callable[[], object] | None) -> None:
         self._kernel, self._tell, self._thread = kernel, tell, get_ident()
@@ -69,8 +69,8 @@ def _check_seal(held: bytes) -> bytes:
 class _Sealed(caching.IndexDataCacheFile):  # type: ignore[misc]
     """The cache files of a kernel, with checksums; pipes and folders in their place are ignored.
 
-    Each file states what its code is, because two processes that compile at the same time may write different code to
-    files of the same name.
+    Each file names the code that it holds, because two processes that compile at the same time may write different code
+    to files of the same name.
     """
 
     def load(self, key: Any) -> Any:
@@ -116,7 +116,7 @@ class _Kept(caching.FunctionCache):  # type: ignore[misc]
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         if not Path(self._cache_file._index_path).is_file():  # noqa: SLF001
             return None
-        rtsys.initialize(target_context)  # which allocates arrays
+        rtsys.initialize(target_context)  # numba's runtime, which allocates arrays
         try:
             return self._load_overload(sig, target_context)
         except Exception as error:  # noqa: BLE001 - damaged pickles raise whatever they like
@@ -184,7 +184,7 @@ def compiled_for(dispatcher: Any, arguments: tuple[Any, ...], tell: Callable[[],
 
 @cache
 def type_of_instruction(name: str) -> Any:
-    """Return numba's type of a processor instruction (a method of llvmlite's builder) from a word to a word."""
+    """Return numba's type of a processor instruction (a method of llvmlite's builder) on a 64-bit word."""
 
     def define(typing_context: Any, word: Any) -> Any:
         del typing_context, word

@@ -145,7 +145,7 @@ def _of_tar(path: PathLike, stack: ExitStack) -> Any:
 
 
 def _only(names: list[str]) -> str:
-    """Return the name of the only file of an archive, ignoring hidden files and those that operating systems add."""
+    """Return the name of the only file of an archive, ignoring hidden files and files that operating systems add."""
     meant = [name for name in names if all(is_meant(part) for part in name.split("/") if part != ".")]
     if len(meant) != 1:
         listed = f" ({', '.join(meant[:3])}{', ...' if len(meant) > 3 else ''})" if meant else ""
@@ -201,7 +201,6 @@ def read_text(path: PathLike, what: str, *, error: type[OptsumError] = InputErro
 
 
 def parse_toml(text: str, what: str, *, error: type[OptsumError] = InputError) -> dict[str, Any]:
-    """Return the table that TOML text holds."""
     try:
         table = tomllib.loads(text)
     except ValueError as reason:  # a TOML error, or a number with thousands of digits
@@ -260,7 +259,7 @@ def stamp(path: PathLike) -> tuple[object, ...] | None:
 
 _memories: Final[list[Any]] = []
 _seen: Final[dict[str, object]] = {}
-"""By path, a value that changes when the file is written; by module and name, the class that was given as a metric."""
+"""Path -> a value that changes when the file is written; module and name of a metric -> the class that was given."""
 M = TypeVar("M")
 
 
@@ -285,7 +284,7 @@ def forget_changed(paths: Iterable[str]) -> None:
 
 
 def forget_former(name: str, now: object) -> None:
-    """Empty the caches if a name meant another file or class before, as when a cell of a notebook runs again."""
+    """Empty the caches if a name stood for another file or class before, as when a cell of a notebook runs again."""
     if _seen.setdefault(name, now) != now:
         _seen[name] = now
         forget()
@@ -330,7 +329,6 @@ def replacing(path: PathLike) -> Iterator[Path]:
 
 
 def check_no_link(path: Path) -> None:
-    """Refuse a path that is a symbolic link."""
     if path.is_symlink():
         raise OSError(errno.ELOOP, f"it is a symbolic link to {path.readlink()}; name that file, or remove the link")
 
@@ -380,7 +378,7 @@ _FAR = 1 << 40  # Place of the byte that Windows locks: beyond all rows, because
 def lock(descriptor: int, path: PathLike) -> bool:
     """Lock an open file until it is closed; return False if another process has locked it, or `path` is not this file.
 
-    In the second case a run that has just ended replaced the file. A file system without locks counts as success.
+    `path` is another file if a run that has just ended replaced it. A file system without locks counts as success.
     """
     if sys.platform == "win32":
         import msvcrt

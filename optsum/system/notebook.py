@@ -39,8 +39,8 @@ def marked_text(
 ) -> str:
     """Return documents as HTML, with sentences marked.
 
-    `shares`: strength of the mark (0 to 1) by number of the sentence. `kept`: places of the kept words, by number, of
-    sentences that lose words. `say`: whether tooltips (and screen readers) give the share.
+    `shares`: number of a sentence -> strength of its mark (0 to 1). `kept`: number of a sentence that loses words ->
+    places of the kept words. `say`: whether tooltips (and screen readers) give the share.
     """
     shown: Collection[int] = range(sum(map(len, documents)))
     if len(shown) > _MOST:
@@ -102,7 +102,7 @@ def _bare(word: str) -> str:
 
 
 def tracked(items: Generator[T, None, None], total: int | None, what: str = "topics") -> Generator[T, None, None]:
-    """Yield items; in a notebook, show how many of `total` are done. An item with `topics` counts as that number."""
+    """Yield items; in a notebook, show how many of `total` are done. An item counts as its `topics`, or else as one."""
     shell = sys.modules.get("IPython")
     if shell is None or type(shell.get_ipython()).__name__ != "ZMQInteractiveShell":
         return items

@@ -1,8 +1,8 @@
-"""Compile kernels in two processes with one cache: this one begins with the first part, another with the last.
+"""Compile kernels in two processes that share a cache. A part is a function that calls some of the kernels.
 
-The other process is started only when numba has something to compile. When the two meet, this process waits for the
-other's current part, and loads it from the cache. If the other process fails, this one compiles the rest. Kernels that
-were interpreted too long (`optsum.system.compiled`) are compiled in this way too.
+This process begins with the first part, another with the last. The other process is started only when numba has
+something to compile. When the two meet, this process waits until the other has compiled its part, and loads it from the
+cache. If the other process fails, this one compiles the rest. Kernels interpreted for too long are compiled so, too.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class _Helper:
         self._said.put(None)
 
     def wait_for(self, number: int) -> None:
-        """Wait if the other process is compiling this part, until it has finished it."""
+        """Wait while the other process is compiling part `number`."""
         if self._process is None:
             return
         while self._least == number or not self._said.empty():
@@ -99,7 +99,7 @@ def _processors() -> int:
 
 
 def help_out(parent: int) -> None:
-    """Be the other process: compile parts from the last to the second, and print the number of each before."""
+    """Run as the other process: compile parts from the last to the second, after printing the number of each."""
     end_with(parent, natively=False)
     patience.end()
     names = json.load(sys.stdin)

@@ -1,26 +1,26 @@
 """Convert sentences to counted tokens (split, drop stop words, stem), measure and cut them.
 
-Each tokenizer has two forms: a quick one for tokens, and one with the positions of their first characters. Functions of
-third parties or callers have only the first; positions are found by searching. Problems take the tokens of most
-tokenizers from `optsum.text.interned`, whose tables must agree with these functions. `LICENSES.md` names origin and
-licence of the word lists of ROUGE-1.5.5.
+A `Tokenizer` has two functions: `split` returns tokens quickly, and `locate` adds the position of each token's first
+character. For a function of a third party or a caller, `locate` searches the text for each token. The byte tables of
+`optsum.text.interned`, which tokenizes many sentences at once, must agree with these functions. `LICENSES.md` names
+the origin and the licence of the word lists of ROUGE-1.5.5.
 
-Two stemmers for English are ROUGE-1.5.5's (its option ``-m``) and the one of Google's package rouge-score, both after
-Porter 1980, "An algorithm for suffix stripping", with the two changes in its author's program: ``bli`` for ``abli``,
-and ``logi``. Tokens of at most three characters are not changed.
+Two stemmers are for English: that of ROUGE-1.5.5 (its option ``-m``) and that of Google's package rouge-score. Both
+follow Porter 1980, "An algorithm for suffix stripping", with two changes from Porter's own program: ``bli`` for
+``abli``, and ``logi``. Tokens of at most three characters are not changed.
 
-ROUGE-1.5.5 first looks up longer ones in WordNet's exception lists, and differs from the algorithm twice: step 4
+ROUGE-1.5.5 first looks up longer tokens in WordNet's exception lists. It differs from the algorithm twice. Step 4
 removes the longest suffix other than ``ment``, ``ent`` and ``ion``, then ``ment``, then ``ent``, and ``ion`` only if
-the word does not end in ``ent`` ("agreement" becomes "agreem"); in step 1b a double ``y`` is no double consonant.
+the word does not end in ``ent`` ("agreement" becomes "agreem"). In step 1b a double ``y`` is no double consonant.
 
-rouge-score (``use_stemmer=True``) uses NLTK's extension of the algorithm: a few irregular words have stems of their own
-("dying" is "die"); words of four letters in ``ies`` or ``ied`` keep the ``e``, longer ones in ``ied`` lose ``ed``;
-``y`` becomes ``i`` after a consonant that is not the first letter ("happi", but "enjoy"); step 2 first removes
-``alli``, includes ``fulli``, and leaves the ``l`` of ``logi`` to the stem; a vowel with one consonant counts as a
+rouge-score (``use_stemmer=True``) uses NLTK's extension of the algorithm. A few irregular words have stems of their own
+("dying" is "die"). Words of four letters in ``ies`` or ``ied`` keep the ``e``; longer words in ``ied`` lose ``ed``.
+``y`` becomes ``i`` after a consonant that is not the first letter ("happi", but "enjoy"). Step 2 first removes
+``alli``, includes ``fulli``, and leaves the ``l`` of ``logi`` to the stem. A vowel with one consonant counts as a
 short word ("owed" is "owe").
 
-The first agrees with the original script, the second with the stemmer of NLTK 3.10.4, on about 62,000 words of real
-text and more than 160,000 random strings of vowels, consonants, digits and suffixes.
+`stem` agrees with the original script, and `stem_rouge_score` with the stemmer of NLTK 3.10.4, on about 62,000 words of
+real text and more than 160,000 random strings of vowels, consonants, digits and suffixes.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _V: Final = "[aeiouy][aeiou]*+"
 _SOME: Final = re.compile(f"(?:{_C})?+{_V}[^aeiou]", re.DOTALL).match  # Whether m > 0.
 _SEVERAL: Final = re.compile(f"(?:{_C})?+{_V}{_C}{_V}[^aeiou]", re.DOTALL).match  # Whether m > 1.
 _VOWEL: Final = re.compile(f"(?:{_C})?+[aeiouy]", re.DOTALL).match  # Whether there is a vowel.
-# Whether m = 1 and the word ends in consonant, vowel, consonant, of which the last is not w, x or y.
+# Whether m = 1 and the word ends in a consonant, a vowel, and a consonant other than w, x and y.
 _SHORT: Final = re.compile(f"{_C}[aeiouy][^aeiouwxy]", re.DOTALL).fullmatch
 _STEP_2: Final = {
     "ational": "ate", "tional": "tion", "enci": "ence", "anci": "ance", "izer": "ize", "bli": "ble", "alli": "al",
@@ -88,11 +88,11 @@ _STEP_4_NLTK: Final = frozenset(
 )  # fmt: skip
 # Whether the last letter is a consonant; of several y in a row, every other one is.
 _CONSONANT: Final = re.compile(r"(?:(?:\A|[aeiou])y|[^aeiouy])(?:yy)*+\Z", re.DOTALL).search
-# The same as `_SHORT`, or a vowel and a consonant alone.
+# Whether `_SHORT` matches, or the word is only a vowel and a consonant.
 _SHORT_NLTK: Final = re.compile(f"{_C}[aeiouy][^aeiouwxy]|[aeiou][^aeiou]", re.DOTALL).fullmatch
 # The order in which the original script's exception database is filled: a later entry replaces an earlier one.
 _EXCEPTION_FILES = ("adj.exc", "adv.exc", "noun.exc", "verb.exc")
-_WORDS_KEPT = 65_536  # entries of one word table; a full table is cleared
+_WORDS_KEPT = 65_536  # Largest number of entries of a `_WordTable`, which is cleared when it is full.
 _LONGEST_KEPT = 64  # characters of a word worth remembering
 LENGTH_TOKENIZERS: Final[Registry[Any]] = Registry(
     "length tokenizer",
@@ -104,13 +104,13 @@ LENGTH_TOKENIZERS: Final[Registry[Any]] = Registry(
 
 # White space as the original script sees it, which reads bytes: a no-break space does not end a word there.
 _ASCII_WORD = re.compile(r"\S+", re.ASCII)
-# Largest share of a text, without blanks, that may be in words that a tokenizer splits, drops or does not separate.
+# Largest share of a text's characters (without blanks) that a tokenizer may treat badly without a warning.
 _MOST: Final = 0.1
 _LOST: Final = 0.9  # Smallest share of dropped letters that counts as all.
 _CHINESE: Final = "\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _INDOCHINESE: Final = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
-# Scripts without blanks between words (Chinese and Japanese; Thai, Lao, Burmese, Khmer), by the suitable tokenizer,
-# with the mean length above which a blank-separated piece is not a word.
+# Suitable tokenizer -> letters of scripts without blanks between words (Chinese and Japanese; Thai, Lao, Burmese,
+# Khmer), and the mean number of these letters between blanks above which the text is not split into words.
 _WITHOUT_BLANKS: Final = {"characters": (f"[{_CHINESE}]", 3), "tokens": (f"[{_INDOCHINESE}]", 8)}
 _KEEPS_CLAUSES: Final = frozenset({"blank", "pypi-rouge", "tokens"})  # Tokenizers that part words at blanks alone.
 # Tokenizers that keep all ASCII letters.
@@ -122,7 +122,7 @@ _ADVICE: Final = {
     "characters": "--tokenizer=characters treats each character as a word",
     "tokens": "give its sentences as lists of tokens, or a --tokenizer=module:function that can split it into words",
 }
-_BEGIN: Final = 1000  # Number of characters of a text, and of its parts, that `surely_fits` looks at first.
+_BEGIN: Final = 1000  # Number of characters at the beginning of a text that `surely_fits` checks first.
 
 
 class Tokenizer(NamedTuple):
@@ -139,7 +139,7 @@ def raw_text(sentence: Sentence) -> str:
 
 
 def raw_texts(sentences: Iterable[Sentence]) -> list[str]:
-    """Return `raw_text` of each sentence; types are tested together, because most sentences are text already."""
+    """Return each sentence as a string; the tokens of a pre-tokenized sentence are joined by blanks."""
     held: list[Any] = list(sentences)
     return held if set(map(type, held)) <= {str} else list(map(raw_text, held))
 
@@ -189,7 +189,7 @@ def _split_characters(sentence: Sentence) -> list[str]:
 
 
 def _locate_in_normal_form(pieces: Callable[[str], list[str]], sentence: Sentence) -> list[tuple[str, int]]:
-    """Return the `pieces` of words in lower case and NFC that have a letter or a digit, each with its position."""
+    """Return the tokens in lower case and NFC with their positions in the sentence; `pieces` splits a single word."""
     raw = raw_text(sentence)
     text = unicodedata.normalize("NFC", raw).lower()
     parts = [piece for word in _boundaries()(text) for piece in pieces(word)]
@@ -200,7 +200,7 @@ def _locate_in_normal_form(pieces: Callable[[str], list[str]], sentence: Sentenc
 
 
 def _origins(raw: str) -> list[int]:
-    """Return for each character of the text in lower case and NFC the position of the first raw character in it."""
+    """Return, for each character of the lower-case NFC text, the position of the first raw character it comes from."""
     origins: list[int] = []
     start, whole = 0, ""
     for end in range(len(raw) + 1):
@@ -208,7 +208,7 @@ def _origins(raw: str) -> list[int]:
         if end < len(raw):
             own = unicodedata.normalize("NFC", raw[end])
             apart = unicodedata.normalize("NFC", raw[start : end + 1])
-            if unicodedata.combining(raw[end]) or apart != whole + own:  # it combines with those before
+            if unicodedata.combining(raw[end]) or apart != whole + own:  # it combines with characters before it
                 whole = apart
                 continue
             apart = own
@@ -306,8 +306,7 @@ _BUILTIN: Final[Mapping[str, Tokenizer]] = {
 TOKENIZERS: Final[Registry[Any]] = Registry(
     "tokenizer", {name: each.split for name, each in _BUILTIN.items()}, "optsum.tokenizers"
 )
-"""Functions from a text to its tokens, before stop words and stemming, as described in `optsum.text.analyzer.Analyzer`.
-"""
+"""Functions from a text to its tokens, before stop words and stemming, as described in `Analyzer`."""
 
 
 @lru_cache(maxsize=64)
@@ -330,7 +329,7 @@ def _without(word: str, size: int) -> str:
 
 
 def _without_past(word: str, doubled: Callable[[str], object], short: Callable[[str], object]) -> str:
-    """Make -eed -ee, and remove -ed and -ing (step 1b); a `doubled` rest loses a letter, a `short` one gets an e."""
+    """Replace -eed by -ee, remove -ed and -ing (step 1b); then shorten a `doubled` rest, and add e to a `short` one."""
     if word.endswith("eed"):
         return word[:-1] if _SOME(word[:-3]) else word
     rest = word[:-2] if word.endswith("ed") else word[:-3] if word.endswith("ing") else ""
@@ -440,7 +439,7 @@ STEMMERS: Final[Registry[Any]] = Registry(
     "optsum.stemmers",
     families={"snowball:": f"{__name__}:snowball"},
 )
-"""Functions from a token to its stem; the two named ones are English."""
+"""Functions from a token to its stem; the two that are named here are for English."""
 
 
 @lru_cache(maxsize=64)
@@ -469,7 +468,7 @@ def smart_stopwords() -> frozenset[str]:
 
 @cache
 def wordnet_exceptions() -> Mapping[str, str]:
-    """Return irregular form -> base form, from the exception lists of WordNet 2.0 (5,930 entries)."""
+    """Return the base form of each irregular form in the exception lists of WordNet 2.0 (5,930 entries)."""
     return MappingProxyType(dict(line.split()[:2] for name in _EXCEPTION_FILES for line in _lines(name)))
 
 
@@ -552,7 +551,7 @@ class Analyzer:
         Parameters
         ----------
         sentence : str or tuple of str
-            Any text.
+            A raw sentence, or the tokens of a pre-tokenized one.
         """
         words = tokenizer_of(self.tokenizer).split(sentence)
         if self.stopwords == "keep" and not self.stem:
@@ -560,7 +559,7 @@ class Analyzer:
         return [token for token in self.counted(words) if token is not None]
 
     def counted(self, words: Iterable[str]) -> Iterator[str | None]:
-        """Return the counted form of each word of the tokenizer; None if it is dropped."""
+        """Return the token that is counted for each of the tokenizer's words: its stem, itself, or None if dropped."""
         return map(_word_table(self.stemmer if self.stem else None, self.stopwords).__getitem__, words)
 
     def spans(self, sentence: Sentence) -> list[tuple[str, int]]:
@@ -589,7 +588,7 @@ class Analyzer:
 
 
 class _WordTable(dict[str, str | None]):
-    """A cache of the counted token of each word, or None if it is dropped."""
+    """A cache from a word to the token that is counted for it; None for a stop word."""
 
     def __init__(self, stemmer: str | None, dropped: frozenset[str]) -> None:
         super().__init__()
@@ -637,7 +636,7 @@ def character_count(sentence: Sentence) -> int:
 LENGTH_OF: Final[Mapping[str, Callable[[Sentence], int]]] = MappingProxyType(
     {"words": word_count, "characters": character_count, "sentences": lambda _: 1}
 )
-"""Length of a sentence, by the name of the unit."""
+"""Functions that measure the length of a sentence, by the name of the unit of length."""
 
 
 def tiktoken(name: str) -> Callable[[str], Any]:
@@ -701,7 +700,7 @@ def token_counter(name: str) -> Callable[[Sentence], int]:
 
 
 def joined(sentences: Iterable[Sentence]) -> Sentence:
-    """Return one text: pre-tokenized sentences concatenated, all others (and mixtures) joined by blanks."""
+    """Join sentences: to one tuple of tokens if all are pre-tokenized, otherwise to a string, with blanks between."""
     texts = list(sentences)
     if texts and not any(isinstance(text, str) for text in texts):
         return tuple(token for text in texts for token in text)
@@ -709,7 +708,7 @@ def joined(sentences: Iterable[Sentence]) -> Sentence:
 
 
 def cut_sentences(sentences: Iterable[Sentence], max_words: int) -> list[Sentence]:
-    """Cut sentences after `max_words` words (ASCII white space) like ROUGE-1.5.5 -l; later ones become empty."""
+    """Cut a text after `max_words` words (by ASCII white space), like ROUGE-1.5.5 -l; later sentences become empty."""
     if max_words < 0:
         raise OptionError(f"a text cannot be cut to {max_words} words; give 0 or more")
     left, cut = max_words, list[Sentence]()
@@ -727,10 +726,10 @@ def cut_sentences(sentences: Iterable[Sentence], max_words: int) -> list[Sentenc
 def tokenizer_check(
     sentences: Iterable[Sentence], analyzer: Analyzer, language: str = "en", *, in_words: bool = False
 ) -> str | None:
-    """Return a warning if an analyzer, or lengths in words, do not suit a text; otherwise None.
+    """Return a warning if an analyzer, or a length in words, does not suit a text; otherwise None.
 
-    That is: more than a tenth of the text is in words that lose letters, or in a script without blanks that is not
-    split into words, or an English stemmer is used for another language. `in_words`: whether lengths count words.
+    A text is not suited if more than a tenth of it is in words that lose letters, or in a script without blanks that is
+    not split into words; nor is another language for an English stemmer. `in_words`: whether lengths count words.
     """
     joined, tokenizer = "".join(texts := raw_texts(sentences)), analyzer.tokenizer
     if stems_another(analyzer, language):
@@ -782,10 +781,10 @@ def stems_another(analyzer: Analyzer, language: str) -> bool:
 
 
 def surely_fits(text: str, first: int, foreign: int, analyzer: Analyzer, language: str) -> bool:
-    """Return whether a quick check shows that neither `tokenizer_check` nor `nothing_left` has a message for a text.
+    """Return whether a quick check shows that `tokenizer_check` and `nothing_left` would both return None.
 
-    `text`: sentences joined by NUL, references first. `first`: where the documents begin. `foreign`: an upper bound of
-    the letters in words that are not ASCII.
+    `text`: the sentences of references and then of documents, joined by NUL. `first`: index of the first character of
+    the documents. `foreign`: an upper bound of the number of letters in words that are not ASCII.
     """
     if stems_another(analyzer, language) or analyzer.tokenizer not in _KEEPS_LETTERS or "\u212a" in text:
         return False
@@ -824,7 +823,7 @@ def _mostly_plain(text: str) -> bool:
 
 
 def _unparted(foreign: Sequence[str], whole: int) -> tuple[str | None, str]:
-    """Return the share of a text in a script without blanks, if it is large, and the tokenizer for this script."""
+    """Return the percentage of a text in a script without blanks (None if small), and the tokenizer for the script."""
     for serving, (letter, most) in _WITHOUT_BLANKS.items():
         held = [len(found) for piece in foreign if (found := re.findall(letter, piece))]
         if sum(held) > _MOST * whole and sum(held) > most * len(held):

@@ -16,8 +16,8 @@ from optsum.system.clock import NEVER, Deadline
 from optsum.text.analyzer import Analyzer, Sentence, word_count
 
 _Ints: TypeAlias = NDArray[np.int64]
-_LOST_S: Final = 0.0005  # Seconds that a text takes longer token by token.
-# Stands for the empty token of `pypi-rouge` in bytes: white space, so no word of a length, and in no other token.
+_LOST_S: Final = 0.0005  # Seconds that a text takes longer if it is converted token by token.
+# Stands for the empty token of `pypi-rouge`. It is white space: no length counts it, and no other token contains it.
 _BLANK_PIECE: Final = "\x1f"
 _PIECES: Final = re.compile(r"(?<![^.\0])\s+(?![^.\0])")  # White space alone between full stops or ends of a sentence.
 _BLANKS: Final = tuple(filter(str.isspace, map(chr, range(128))))
@@ -29,9 +29,9 @@ _BECOME_ASCII: Final = (("\u0130", "i\u0307"), ("\u212a", "k"))
 class Interned:
     """The counted tokens of several sentences, as numbers."""
 
-    ids: _Ints  # (tokens,): number of each token; different ones are 0, 1, ... by their first occurrence.
+    ids: _Ints  # (tokens,): number of each token; different tokens are numbered 0, 1, ... by their first occurrence.
     start: _Ints  # (sentences + 1,): sentence s has the tokens ``start[s]:start[s + 1]``.
-    words: _Ints  # (sentences,): length of each sentence in words, as `optsum.text.analyzer.word_count` has it.
+    words: _Ints  # (sentences,): `optsum.text.analyzer.word_count` of each sentence.
     different: int  # Number of different tokens.
 
 
@@ -59,12 +59,13 @@ def interned(analyzer: Analyzer, sentences: Sequence[Sentence], deadline: Deadli
 def interned_texts(
     analyzer: Analyzer, texts: Sequence[str], sizes: Sequence[int]
 ) -> tuple[tuple[_Ints, ...], list[int], list[int]] | None:
-    """Return the numbered tokens of texts that can be converted quickly, their indices, and a bound.
+    """Return the numbered tokens of texts that can be converted quickly, the indices of these texts, and bounds.
 
-    The arrays are `ids`, `start` and `words` of `Interned`, text by text and numbered separately; then the number of
-    different tokens, and of sentences (`sizes`), of each text. A text is its sentences joined by NUL. Texts with a NUL
-    in a sentence, and tokenizers that depend on more than single bytes, are left to `interned`. The bound is that of
-    the bytes of each text in words with non-ASCII characters. The result is None if no text was converted.
+    `texts`: the sentences of each text, joined by NUL. `sizes`: their numbers. The arrays are `ids`, `start` and
+    `words` of `Interned`, text after text, each with its own numbers; then the number of different tokens, and of
+    sentences, of each text. The bounds are of each text's bytes in words with non-ASCII characters. Texts with a NUL in
+    a sentence, and tokenizers that depend on more than single bytes, are left to `interned`. The result is None if no
+    text was converted.
     """
     kept = [number for number, text in enumerate(texts) if _tells(text, sizes[number], analyzer.tokenizer)]
     if len(kept) < len(sizes):
@@ -89,14 +90,14 @@ def interned_texts(
 def _words_of(
     analyzer: Analyzer, texts: Sequence[str], sizes: Sequence[int], lost_s: float = 0.0
 ) -> tuple[_Ints, _Ints, _Ints, _Ints, _Ints | None, _Ints] | None:
-    """Return `ids`, `start` and `words` of `Interned`, foreign bytes of each sentence, token numbers, and counts.
+    """Return `ids`, `start`, `words` of `Interned`, `foreign` of `number_words`, token numbers, and counts.
 
-    Counts are the different words of each text. But if words are dropped or stemmed, texts are numbered together; then
-    token numbers (otherwise None) are those of each different word, -1 if it is dropped, and the count is of tokens.
-    The result is None while the kernel is not worth loading to save the `lost_s` seconds that doing without it costs.
+    If words are neither dropped nor stemmed, the counts are the different words of each text, and there are no token
+    numbers (None). Otherwise texts are numbered together: each different word has a token number (-1 if it is dropped),
+    and the count is of different tokens. The result is None if saving `lost_s` seconds is not worth loading the kernel.
     """
     plain = analyzer.stopwords == "keep" and not analyzer.stem
-    # One text after another: ASCII, as most are, is only copied; joined, one other text would slow down all.
+    # Texts are encoded one by one: ASCII is only copied, but in a joined text one other character would slow down all.
     made = b"\0".join([_bytes_of(text, analyzer.tokenizer) for text in texts]) + b"\0" * bool(sum(sizes))
     from optsum.system.compiled import is_worth  # with the kernel
     from optsum.text.word_kernel import number_words
@@ -135,7 +136,7 @@ def _bytes_of(text: str, tokenizer: str) -> bytes:
 def _table(
     *, lower: bool, letters_only: bool = True, other: int = 0, blanks: Iterable[str] = _BLANKS
 ) -> NDArray[np.uint8]:
-    """Return the replacement of each byte: blanks become a blank, and other signs `other` if `letters_only`."""
+    """Return the replacement of each byte: blanks become a blank; if `letters_only`, other signs become `other`."""
     signs = [chr(byte) if byte < 128 else "" for byte in range(256)]
     made = np.frombuffer(bytes(range(256)).lower() if lower else bytes(range(256)), np.uint8).copy()
     made[[letters_only and not sign.isalnum() for sign in signs]] = other

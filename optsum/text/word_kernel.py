@@ -10,12 +10,12 @@ from optsum.system.compiled import njit
 
 _END = 0  # The byte that ends a sentence.
 _BLANK = 32
-# Kinds of bytes: one that separates words; white space, which separates pieces; one that is part of words; one that is
-# not ASCII, so that it may begin white space.
+# Kinds of bytes: a separator of words; white space, which separates the pieces that a length in words counts; a part of
+# a word; a byte that is not ASCII, which may begin white space.
 _PARTS, _WHITE, _LETTER, _FOREIGN = 256, 512, 1024, 2048
 _NOT_ASCII = 128  # The lowest byte that is not ASCII.
-_ROOM = 2048  # Initial places of the table; a large table is slow to search.
-_BYTES = 8  # Bytes of a text for each initial place of the table: words are about as long, and most recur.
+_ROOM = 2048  # Smallest initial size of the hash table; a large table is slow to search.
+_BYTES = 8  # Bytes of a text for each initial place of the hash table: words are about as long, and most recur.
 _TEXT = 1 << 32  # More than the number of different words in any text.
 _NONE, _STEP, _TAIL = np.uint64(0), np.uint64(1), np.uint64(16)  # The last: letters of a word that its key holds.
 
@@ -54,9 +54,9 @@ def _number_text(
 ) -> Any:  # fmt: skip
     """Give numbers to the words of one text, like `number_words`.
 
-    `place`: where the text begins. `table`: `mark` plus 1 plus the number of a word, at a place below `room` that its
-    hash determines; entries up to `mark` belong to earlier texts. The result: the number of words (-1 if the table is
-    too small), the number of different ones, and where the next text begins.
+    `place`: index of the text's first byte. `table`: a hash table of `room` places, each with `mark` plus 1 plus the
+    number of a word; entries up to `mark` belong to earlier texts. The result: the number of words (-1 if the table is
+    too small), the number of different words, and the index of the next text's first byte.
     """
     # Indices are unsigned, because compiled code need not look whether they are negative.
     words, known, begin, end = _NONE, _NONE, _NONE, _NONE

@@ -28,13 +28,13 @@ _PR_SET_PDEATHSIG: Final = 1
 
 
 def python(module: str, function: str) -> list[str]:
-    """Return the command of a Python with this one's import path, which calls a function with this process's id."""
+    """Return a command that starts Python with the import path of this process and calls a function with its id."""
     lines = f"import sys; sys.path[:] = {sys.path!r}; from {module} import {function}; {function}({os.getpid()})"
     return [sys.executable, "-P", "-c", lines]  # -m would look in the current folder first, which may have a numpy.py
 
 
 def has_one_thread() -> bool:
-    """Return whether this process has no other thread, native ones included; False if the system does not tell."""
+    """Return whether this process has no other thread, including native threads; False if the system does not tell."""
     try:
         return len(list(Path("/proc/self/task").iterdir())) == 1
     except OSError:

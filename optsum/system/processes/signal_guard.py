@@ -1,10 +1,10 @@
 """Postpone signals at points where an exception from the handler would be lost or do harm.
 
 While Python deletes an object, or runs a callback of C code through ctypes, an exception is printed and lost. While a
-compiled kernel asks Python for the class of its result, or for a named tuple, an exception crashes numba. Between the
-moments at which llvmlite passes a module to LLVM and records that, it makes LLVM free the module twice. During an
-import, it may leave the module half imported: numpy reports that, numba does not. While a context manager enters or
-exits, the state that this should restore is lost: standard output, a lock, a folder.
+compiled kernel asks Python for the class of its result, or for a named tuple, an exception crashes numba. After
+llvmlite has passed a module to LLVM, but before it records that, an exception makes LLVM free the module twice. During
+an import, an exception may leave the module half imported: numpy reports that, numba does not. While a context manager
+enters or exits, an exception loses the state that it should restore: standard output, a lock, a folder.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from typing import Any, Final, ParamSpec, TypeVar
 P = ParamSpec("P")
 T = TypeVar("T")
 _SOON_S: Final = 0.01
-_CONTEXT: Final[Any] = type(contextmanager(lambda: iter(()))())  # The class of its contexts.
+_CONTEXT: Final[Any] = type(contextmanager(lambda: iter(()))())  # The class of contexts that `contextmanager` makes.
 
-_WHOLE: Final = {  # Code in which no exception may be raised: of entering and leaving contexts; `unbroken` adds more.
+_WHOLE: Final = {  # Code of functions in which no exception may be raised; `unbroken` adds more.
     function.__code__ for kind in (_CONTEXT, *redirect_stdout.__bases__) for function in (kind.__enter__, kind.__exit__)
 } | {threading.Thread.start.__code__}
 
@@ -57,7 +57,7 @@ def is_postponed(number: int, frame: FrameType | None) -> bool:
 
 
 def is_amid(frame: FrameType | None) -> bool:
-    """Return whether code must not be interrupted at a frame: `_is_deaf` for it or a caller, or an import by optsum."""
+    """Return whether code must not be interrupted at a frame: it or a caller is deaf, or optsum imports a module."""
     inside = True  # within optsum's work; a user's module may call optsum while it is imported
     while frame is not None and not _is_deaf(frame) and not (inside and frame.f_code.co_name == _IMPORT):
         inside = inside and frame.f_code.co_qualname != _BEGUN

@@ -33,7 +33,7 @@ def find_program(name: str) -> str | None:
 
 
 def read_whole(path: Path, most: int) -> bytes:
-    """Return the bytes of a file that a program has written; of more than `most`, a first and a last part."""
+    """Return the bytes of a file that a program has written; if there are over `most`, only its beginning and end."""
     with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:  # noqa: PTH123 - of a descriptor
         state = os.fstat(file.fileno())
         if not stat.S_ISREG(state.st_mode):

@@ -447,6 +447,8 @@ def _oracles_of_references(part: Topic, setup: Setup, nearness: Nearness | None)
         over=too_late(setup),
     )
     best = _best(found)
+    if len(found) == 1:  # its own problem, which evaluates its sets
+        return replace(found[0][1], result=best.result)
     if nearness is None or not best.proven or best.result.key is None:
         return best
     return _NearBest(part, setup, found, best, began).oracles(nearness)
@@ -470,7 +472,7 @@ def _united(
 ) -> Oracles:
     """Return the union of the optima of several references; `units`: names of its units, by default all units."""
     first = next((oracles for oracles in families if oracles.result.key == result.key), families[0])
-    called = tuple(units or sorted({name for oracles in families for name in oracles.units}))
+    called = tuple(sorted({name for oracles in families for name in oracles.units}) if units is None else units)
     diagram = union_of([(oracles.diagram, oracles.units) for oracles in families], called)
     lengths = {name: size for oracles in families for name, size in zip(oracles.units, oracles.lengths, strict=True)}
     members = {name: held for oracles in families for name, held in oracles.names.members.items()}

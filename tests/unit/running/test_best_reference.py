@@ -434,3 +434,27 @@ def test_the_reference_that_another_agrees_with_best_is_that_of_all_pairs(metric
 
     best = {model: max(agreement(model, other) for other in range(4) if other != model) for model in range(4)}
     assert agreed_reference(references, metric, "f1", last_unigram=True) == max(best, key=best.__getitem__)
+
+
+@pytest.mark.parametrize("near", [{}, {"best": 2}, {"best": 3}, {"within": "40%"}, {"at_least": 0.2}])
+@pytest.mark.parametrize("metric", ["rouge-1", "rouge-2"])
+def test_the_best_of_one_reference_is_that_of_a_single_reference(near: dict[str, Any], metric: str) -> None:
+    for topic in topics():
+        one = topic | {"references": topic["references"][:1]}
+        best, first = (
+            optsum.enumerate_optima(one, metric=metric, max_length=5, references=references, **near)
+            for references in ("best", "first")
+        )
+        assert (best.units, set(best), best.complete) == (first.units, set(first), True)
+        assert best.value_counts() == first.value_counts()
+        assert best.never == first.never
+        if best.count:
+            assert best.weighted_share() == pytest.approx(first.weighted_share())
+            assert best.irredundant().share == first.irredundant().share
+
+
+def test_near_optima_of_references_that_share_nothing() -> None:
+    topic = {"id": "t", "documents": [["x y", "z"]], "references": [["c d c"], ["e f"]]}
+    for near in ({}, {"best": 2}, {"within": "50%"}):
+        found = optsum.enumerate_optima(topic, metric="rouge-2", max_length=9, references="best", **near)
+        assert (found.units, list(found), found.never) == ((), [()], ())

@@ -40,7 +40,7 @@ from pydantic_core import PydanticCustomError, PydanticKnownError
 from optsum.corpus import topic
 from optsum.corpus.sentences import splitter_of
 from optsum.corpus.topic import as_id, digest_of_vectors
-from optsum.errors import InputError, OptionError, OptsumError, UnknownNameError, unknown_name
+from optsum.errors import InputError, OptionError, OptsumError, UnknownNameError, spoken, unknown_name
 from optsum.metrics.rouge import Metric, official_name, parse_metric
 from optsum.options.presets import PRESETS
 from optsum.plugins import named_function, place_of
@@ -1065,8 +1065,8 @@ def resolve(
         options = _resolved(told, strategy, among_others)
     else:
         options = _resolve(given, config, strategy, among_others, taken)
-    if given and reports and not among_others and not _USED_BY.keys().isdisjoint(given):
-        _report_idle(given, options)
+    if given and reports and not among_others:
+        report_idle(given, options)
     return options
 
 
@@ -1077,17 +1077,22 @@ _USED_BY: Final = {
 """Option that not every search uses -> the option that decides whether a search uses it."""
 
 
-def _report_idle(given: Mapping[str, Any], options: Options) -> None:
-    """Warn of given options that have no effect together with the other options."""
-    used = {*options.formulated().flags, *STRATEGIES.load(options.strategy).flags}
+def report_idle(given: Mapping[str, Any], options: Options, strategies: Sequence[str] = ()) -> None:
+    """Warn of given options that have no effect with the other options; `strategies`: several instead of the one."""
+    if _USED_BY.keys().isdisjoint(given):
+        return
+    used = set(options.formulated().flags)
+    for each in strategies or (options.strategy,):
+        used.update(STRATEGIES.load(each).flags)
     used |= {"bound"} if options.bound in CERTIFIED else set()  # these bounds are for the results of every strategy
     used |= {"stemmer"} if options.stem else set()
     used |= set() if all(part.of_texts for part in parse_metric(options.metric).components) else {"similarity_unit"}
     for name, by in _USED_BY.items():
         asked = given.get(name) is not None and getattr(options, name) != Options.model_fields[name].default
         if asked and name not in used:
-            why = "--no-stem" if by == "stem" else f"--{by} {getattr(options, by)}"
-            getLogger("optsum").warning("--%s changes nothing with %s", name.replace("_", "-"), why)
+            why = "--no-stem" if by == "stem" else f"--{by}={getattr(options, by)}"
+            why = f"the strategies {' and '.join(strategies)}" if by == "strategy" and strategies else why
+            getLogger("optsum").warning("%s", spoken(f"--{name.replace('_', '-')} changes nothing with {why}"))
 
 
 def _may_change(name: str, value: Any) -> bool:

@@ -36,6 +36,7 @@ from optsum.options.options import (
     own_options,
     read_config,
     reading_of,
+    report_idle,
     resolve,
     resolve_as,
     shared_out,
@@ -316,6 +317,7 @@ def plan_of(
         check_exact(exact)
     names = [*([exact] if exact else []), *(name for name in strategies if name != exact)]
     check_solver_is_used(options, *names)
+    report_idle(options, base, names)
     own = shared_out(base.strategy_options, names)
     variants = [base.model_copy(update={"strategy": name, "strategy_options": own[name]}) for name in names]
     timed = [

@@ -340,10 +340,10 @@ def test_values_that_are_no_numbers_are_refused(resolver: Any, model: Any, least
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"weights": "length"}, ["--weights changes nothing with --formulation extractive"]),
-        ({"strategy": "vns", "bound": "knapsack"}, ["--bound changes nothing with --strategy vns"]),
-        ({"similarity_unit": 5}, ["--similarity-unit changes nothing with --metric rouge-1"]),
-        ({"stem": False, "stemmer": "rouge-score"}, ["--stemmer changes nothing with --no-stem"]),
+        ({"weights": "length"}, ['weights changes nothing with formulation="extractive"']),
+        ({"strategy": "vns", "bound": "knapsack"}, ['bound changes nothing with strategy="vns"']),
+        ({"similarity_unit": 5}, ['similarity_unit changes nothing with metric="rouge-1"']),
+        ({"stem": False, "stemmer": "rouge-score"}, ["stemmer changes nothing with stem=False"]),
         ({"stemmer": "rouge-score"}, []),
         ({"strategy": "greedy", "bound": "none"}, []),
         ({"bound": "knapsack", "weights": "one"}, []),

@@ -416,3 +416,12 @@ def test_a_comparison_and_its_tables_have_a_short_repr() -> None:
     compared = optsum.compare([topic], ["lead"], max_length=2)
     assert repr(compared).startswith("<Comparison: 2 rows of strategy, objective, ")
     assert repr(compared.tables()[0]).startswith("<Table: 2 rows of strategy, objective, ")
+
+
+def test_options_that_no_strategy_uses_are_reported(caplog: pytest.LogCaptureFixture) -> None:
+    topic = {"id": "t", "documents": [["a b", "c d"]], "references": [["a b"]]}
+    for strategies, exact, idle in ((("greedy", "vns"), "none", True), (("greedy",), "branch-and-bound", False)):
+        caplog.clear()
+        optsum.compare([topic], strategies=strategies, exact=exact, max_length=2, bound="knapsack")
+        said = "bound changes nothing with the strategies greedy and vns"
+        assert [record.getMessage() for record in caplog.records] == [said] * idle

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import pickle
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
@@ -409,6 +410,14 @@ def test_a_data_frame_has_the_rows() -> None:
     frame = table.to_pandas()
     assert list(frame["strategy"]) == ["milp", "greedy"]
     assert list(frame["mean_ratio"]) == [1.0, 0.5]
+
+
+def test_a_comparison_can_be_pickled() -> None:
+    topic = {"id": "t", "documents": [["a b", "c d"]], "references": [["a b"]]}
+    made = compare([topic], strategies=["greedy", "lead"], max_length=2)
+    again = pickle.loads(pickle.dumps(made))  # noqa: S301 - our own
+    assert again.results == made.results
+    assert list(map(str, again.tables())) == list(map(str, made.tables()))
 
 
 def test_a_comparison_and_its_tables_have_a_short_repr() -> None:

@@ -161,7 +161,8 @@ def test_branch_and_bound_takes_references_too_long_for_a_program(
 def test_heuristics_are_bounded(seed: int, options: dict[str, Any], strategy: str) -> None:
     topic = topic_of(seed, 5)
     worth = optima_of(topic, options)
-    result = optsum.solve(topic, strategy=strategy, evaluation_limit=300, **options)
+    own = ["population=10", "no_improvement=4"] if strategy == "genetic" else []
+    result = optsum.solve(topic, strategy=strategy, strategy_options=own, evaluation_limit=300, **options)
     if result.selection is None:
         return
     assert result.key == worth[result.selection]

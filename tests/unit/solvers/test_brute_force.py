@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 import pytest
-from held_against import check_search, check_strategy_on, over_primes
+from held_against import check_bound, check_search, check_strategy_on, over_primes
 from optsum.solvers.engine import core
 from optsum.solvers.engine.driver import Effort
 from optsum.solvers.exhaustive import strategy as exhaustive
@@ -155,7 +155,13 @@ def is_many(instance: Coverage) -> bool:
     return instance.combination is not Combination.RATIO
 
 
+def bounded(instance: Coverage, truth: Enumeration) -> bool:
+    """Hold the root bound, which no strategy changes, against the truth."""
+    return check_bound(CoverageProblem.of(instance), truth)
+
+
 TOPICS: Final = tuple(name for name in FAMILIES if name.startswith("topic: "))
+MINIMUM: Final = tuple(name for name in FAMILIES if name.startswith("minimum: "))
 SPLIT: Final = Effort(start=2, first=3, longest=0)
 DEEPEST: Final = Effort(start=2, first=3, longest=0, slice=4, deepest=1)
 
@@ -164,7 +170,9 @@ WAYS: Final[dict[str, tuple[Way, int, tuple[str, ...]]]] = {
     "exhaustive in steps": (in_steps, 40, ("recall", "window", "compressive", "cover", "f1", "product", "harmonic")),
     "exhaustive one by one": (one_by_one, 40, ("recall", "window", "compressive", "cover", "sum")),
     "branch-and-bound": (served("branch-and-bound", listed=True), 60, (*KINDS, "harmonic", "millions")),
-    "branch-and-bound by rows": (by_rows, 40, tuple(name for name in FAMILIES if name.startswith("minimum: "))),
+    "branch-and-bound by rows": (by_rows, 40, MINIMUM),
+    "root bound": (bounded, 60, (*KINDS, "harmonic", "millions")),
+    "root bound with a minimum": (bounded, 40, MINIMUM),
     "milp": (served("milp"), 30, tuple(kind for kind in KINDS if kind not in {"joined", "product", "huge"})),
     "milp of topics": (served("milp"), 10, (*TOPICS, "primes")),
     "pyomo:highs": (

@@ -8,6 +8,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from vectors import draw_only_vectors
 
 from optsum.cli import main
 from optsum.studies import STUDIES
@@ -95,9 +96,12 @@ AGREEING = {"a": ["w0 w1", "w0 w1"], "b": ["w0 w1 w2", "w0 w1 y"], "c": ["w0 w1"
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", commands() if ITEMS.is_file() else [])
-def test_a_command_shows_its_items(command: str, files: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_command_shows_its_items(
+    command: str, files: dict[str, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     if "--figures" in command:
         pytest.importorskip("matplotlib")
+        draw_only_vectors(monkeypatch)
     words = shlex.split(command)[1:]
     if "tsc3" in words:
         files = {**files, "TOPICS": str(DATA / "covers.jsonl")}

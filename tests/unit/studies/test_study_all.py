@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from vectors import draw_only_vectors
 
 import optsum
 from optsum.cli import main
@@ -19,7 +20,9 @@ TOPIC = {
 }
 
 
-def test_every_study_that_the_data_serves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_study_that_the_data_serves(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "topics.jsonl").write_text(json.dumps(TOPIC), "utf-8")
     folder = tmp_path / "all"
     flags = ["study", "all", str(tmp_path / "topics.jsonl"), "-o", str(folder), "--paper", "--max-length", "4"]
@@ -43,6 +46,7 @@ def test_every_study_that_the_data_serves(tmp_path: Path, capsys: pytest.Capture
             assert all(title in text and title.split(" (")[0] in page for title in titles)
     assert "4 words at most" in page
     assert main(flags) == 2  # existing files are not overwritten
+    draw_only_vectors(monkeypatch)
     assert main([*flags, "--overwrite"]) == 0
 
 

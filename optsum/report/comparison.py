@@ -636,6 +636,10 @@ class Details(Tabular):
         return Table.of(["strategy"], headings, title, rows=rows, caption=caption)
 
 
+def _floats() -> array[float]:  # no lambda, so that comparisons can be pickled
+    return array("d")
+
+
 @dataclass(frozen=True, kw_only=True)
 class ComparisonRow:
     """The results of one strategy on all problems.
@@ -721,7 +725,7 @@ class Comparison(Tabular):
         self._keep = keep_results
         # Counts by strategy; then, by strategy and kind of number (or seed), the numbers of all problems.
         self._counts: dict[str, Counter[str]] = {name: Counter() for name in plan.strategies}
-        self._numbers: defaultdict[tuple[str, str | int], array[float]] = defaultdict(partial(array, "d"))
+        self._numbers: defaultdict[tuple[str, str | int], array[float]] = defaultdict(_floats)
         # A strategy given as a file has two names: the place, which errors name, and the `name` of the class.
         self._names = [{variant.strategy, variant.searcher().name} for variant in plan.variants]
 

@@ -29,7 +29,7 @@ from optsum.whole import whole
 
 _FIRST: Final = ("id", "sentences", "labels", "ran")
 _LAST: Final = ("objective", "bound", "status", "termination", "strategy", "config_hash", "signature", "error")
-_OWN: Final = {"shares", "near", "at_least", "weighted", "count", "complete", "all_labels", "references"}
+_OWN: Final = {"shares", "near", "at_least", "weighted", "count", "complete", "diversified", "all_labels", "references"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +51,14 @@ class LabelFields:
         """Return a flag that differs from the one by which a row was made; None if no flag is known to differ."""
         if row.get("labels") is None:
             return None
-        listed, complete = row.get("all_labels"), row.get("complete", True)
+        listed, complete, count = row.get("all_labels"), row.get("complete", True), row.get("count")
+        wanted = min(count, self.optima) if isinstance(count, int) else self.optima
+        # Where all optima are listed, or one at most, it does not matter how they were chosen.
+        chosen = listed is not None and len(listed) > 1 and (count is None or len(listed) < count)
         differs = {
             "--soft": complete and self.soft != (row.get("shares") is not None),
-            "--all": (self.optima > 0) != (listed is not None) or len(listed or ()) > self.optima,
+            "--all": (self.optima > 0) != (listed is not None) or (listed is not None and len(listed) != wanted),
+            "--diverse": chosen and self.far_apart != bool(row.get("diversified")),
             "--format bertsum": self.references != (row.get("references") is not None),
             "--within, --at-least, --within-steps or --best": row.get("near") != (self.nearness and str(self.nearness)),
             "--weighted": self.weighted != bool(row.get("weighted")),
@@ -108,6 +112,7 @@ class LabelRow(TypedDict):
     count: int | None
     complete: bool | None
     shares: list[float] | None
+    diversified: bool
     all_labels: list[list[int]] | None
     references: list[list[str]]
 
@@ -240,6 +245,8 @@ def _of_optima(oracles: Oracles, sentences: int, seed: int, fields: LabelFields)
     if fields.optima:
         diverse = known and fields.far_apart
         listed = oracles.diverse(fields.optima) if diverse else islice(oracles, fields.optima if known else 0)
+        if fields.far_apart:
+            extra["diversified"] = True
         extra["all_labels"] = [list(labels_of(selection, sentences)) for selection in listed]
     return extra
 

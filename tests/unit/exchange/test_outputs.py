@@ -147,6 +147,22 @@ def test_an_interrupted_run_is_resumed(name: str, run: Run, tmp_path: Path) -> N
     assert run(*flags, "--overwrite")[0] == 1
 
 
+def test_lists_of_other_optima_are_not_resumed(run: Run) -> None:
+    several = {"documents": [["a b", "b a", "a b b", "b a a", "c"]], "references": [["a b"]]}
+    only = {"documents": [["a b", "c"]], "references": [["a b"]]}
+    flags = ("-o", "lists.jsonl", "--max-length", 3, "--strategy", "auto")
+    for name, topic in (("several", several), ("only", only)):
+        Path("topics.jsonl").write_text(json.dumps({"id": name, **topic}) + "\n")
+        for made in (["--all", 2], ["--all", 2, "--diverse"], ["--all", 9]):
+            for now in (["--all", 2], ["--all", 2, "--diverse"], ["--all", 3], ["--all", 9], ["--all", 10]):
+                assert run(*flags, *made, "--overwrite")[0] == 0
+                before = Path("lists.jsonl").read_text()
+                status, err = run(*flags, *now, "--resume")
+                alike = made == now or name == "only" or made[1] > 3 < now[1]
+                assert (status, "made with other options" in err) == ((0, False) if alike else (2, True)), (made, now)
+                assert Path("lists.jsonl").read_text() == before
+
+
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [

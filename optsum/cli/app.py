@@ -46,7 +46,16 @@ _GROUPS: Final = {
 
 
 class GroupedCommand(TyperCommand):
-    """A command that shows its options in groups."""
+    """A command that shows its options in groups, and reports repeated ones."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        given = self.make_parser(ctx).parse_args(args=[*args])[2]
+        left = super().parse_args(ctx, args)
+        for param in self.get_params(ctx):
+            several = any(getattr(param, name, True) for name in ("multiple", "count", "is_flag"))
+            if not several and given.count(param) > 1 and not ctx.params.get("quiet"):
+                tell(f"{param.opts[0]} is given {given.count(param)} times: only the last value counts", DONE)
+        return left
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         arguments, left, more = [], {}, 0

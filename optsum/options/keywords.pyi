@@ -121,7 +121,7 @@ class SolveKeywords(TextKeywords, total=False):
     time_limit: float | Sequence[float] | None
     """Seconds of search per problem; a list in a comparison."""
     node_limit: int | None
-    """Nodes of the search tree per problem."""
+    """Nodes of the search tree per problem; a step that has begun is completed."""
     evaluation_limit: int | None
     """Selections evaluated per problem; a step that has begun is completed."""
     gap: float | None

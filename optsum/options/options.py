@@ -824,7 +824,9 @@ class Options(Model):
     time_limit: Annotated[float | None, FlagHint(brief=True)] = Field(
         None, ge=0, description="seconds of search per problem; a list in a comparison"
     )
-    node_limit: int | None = Field(None, ge=0, description="nodes of the search tree per problem")
+    node_limit: int | None = Field(
+        None, ge=0, description="nodes of the search tree per problem; a step that has begun is completed"
+    )
     evaluation_limit: int | None = Field(
         None, ge=0, description="selections evaluated per problem; a step that has begun is completed"
     )

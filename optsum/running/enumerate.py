@@ -522,12 +522,16 @@ class _NearBest:
     def oracles(self, nearness: Nearness) -> Oracles:
         if nearness.values is not None:
             return self._best_values(nearness.values)
-        threshold = max(oracles.least for _, oracles in self._found if oracles.least is not None)
+        thresholds = [oracles.least for _, oracles in self._found if oracles.least is not None]
+        if not thresholds:  # a limit ended every search before its threshold was known
+            self._stopped = next(oracles.termination for _, oracles in self._found if not oracles.complete)
+            return self._united([], None)
+        threshold = max(thresholds)
         exactly = Nearness(key=threshold)
-        near = [
-            oracles if oracles.least == threshold and [*oracles.units] == self._units else self._near(number, exactly)
-            for number, oracles in self._found
-        ]
+        near = []
+        for number, oracles in self._found:
+            known = oracles.complete and oracles.least == threshold and [*oracles.units] == self._units
+            near.append(oracles if known else self._near(number, exactly))
         return self._united(near, threshold)
 
     def _best_values(self, wanted: int) -> Oracles:

@@ -453,6 +453,23 @@ def test_the_best_of_one_reference_is_that_of_a_single_reference(near: dict[str,
             assert best.irredundant().share == first.irredundant().share
 
 
+@pytest.mark.parametrize("near", [{"within": "20%"}, {"at_least": "0.2"}, {"best": 2}])
+@pytest.mark.parametrize("limit", [{"node_limit": 0}, {"node_limit": 1}, {"time_limit": 0.0005}])
+def test_stopped_near_optima_are_incomplete(near: dict[str, Any], limit: dict[str, Any]) -> None:
+    topics = [
+        {"id": "a", "documents": [["c c"]], "references": [["f"], ["c d f d"]]},
+        {"id": "b", "documents": [["d d a"]], "references": [["f"], ["f e a f"]]},
+        TOPIC,
+    ]
+    for topic in topics:
+        for options in ({"max_length": 6}, {"max_length": 0, "measure": "precision"}):
+            whole = optsum.enumerate_optima(topic, references="best", **options, **near)
+            found = optsum.enumerate_optima(topic, references="best", **options, **near, **limit)
+            assert whole.complete
+            assert set(found) <= set(whole)
+            assert not found.complete or found.count == whole.count
+
+
 def test_near_optima_of_references_that_share_nothing() -> None:
     topic = {"id": "t", "documents": [["x y", "z"]], "references": [["c d c"], ["e f"]]}
     for near in ({}, {"best": 2}, {"within": "50%"}):

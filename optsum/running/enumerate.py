@@ -449,8 +449,11 @@ def _oracles_of_references(part: Topic, setup: Setup, nearness: Nearness | None)
     best = _best(found)
     if len(found) == 1:  # its own problem, which evaluates its sets
         return replace(found[0][1], result=best.result)
-    if nearness is None or not best.proven or best.result.key is None:
+    if nearness is None or best.result.key is None:
         return best
+    if not best.proven:  # no threshold is known, and the sets may be worse than the best selection
+        result = best.result.changed(enumeration=OptimaFields(count=0, complete=False))
+        return replace(best, result=result, diagram=Diagram.of_sets([]), least=None)
     return _NearBest(part, setup, found, best, began).oracles(nearness)
 
 
@@ -482,7 +485,7 @@ def _united(
         diagram=diagram,
         bound=first.value if proven else None,
         complete=complete,
-        termination="completed" if complete else result.termination.value,
+        termination="completed" if complete else _ended(families, result),
         names=UnitNames(called, members),
         lengths=tuple(lengths[name] for name in called),
         length_limits=(first.length_limits[0], max(oracles.length_limits[1] for oracles in families)),
@@ -490,6 +493,11 @@ def _united(
         tasks=tuple(task for oracles in families for task in oracles.tasks),
         best=None,
     )
+
+
+def _ended(families: Sequence[Oracles], result: Result) -> str:
+    """Return why the first incomplete enumeration ended; if all are complete, why the search of a result did."""
+    return next((oracles.termination for oracles in families if not oracles.complete), result.termination.value)
 
 
 def union_of(families: Sequence[tuple[Diagram, Sequence[Any]]], names: Sequence[Any]) -> Diagram:
@@ -522,11 +530,11 @@ class _NearBest:
     def oracles(self, nearness: Nearness) -> Oracles:
         if nearness.values is not None:
             return self._best_values(nearness.values)
-        thresholds = [oracles.least for _, oracles in self._found if oracles.least is not None]
-        if not thresholds:  # a limit ended every search before its threshold was known
-            self._stopped = next(oracles.termination for _, oracles in self._found if not oracles.complete)
+        best = [oracles for _, oracles in self._found if oracles.result.key == self._best.result.key]
+        threshold = next((oracles.least for oracles in best if oracles.least is not None), None)
+        if threshold is None:  # a limit ended the search before its threshold was known
+            self._stopped = _ended(best, self._best.result)
             return self._united([], None)
-        threshold = max(thresholds)
         exactly = Nearness(key=threshold)
         near = []
         for number, oracles in self._found:
@@ -587,19 +595,21 @@ class _NearBest:
 
     def _united(self, near: Sequence[Oracles], threshold: Fraction | None) -> Oracles:
         """Return the union of near-optimal selections on each reference; only the best if the threshold is unknown."""
-        best, units = next(
-            (next(iter(oracles.diagram)) if oracles.best is None else oracles.best, oracles.units)
-            for _, oracles in self._found
-            if oracles.result.key == self._best.result.key
-        )
         place = {name: unit for unit, name in enumerate(self._units)}
-        first = tuple(sorted(place[units[unit]] for unit in best))
+        first = None
+        for oracles in (oracles for _, oracles in self._found if oracles.tasks):
+            best = next(iter(oracles.diagram), None) if oracles.best is None else oracles.best
+            # After a limit, greedy search may have found better than the sets.
+            if best is not None and oracles.tasks[0].problem.evaluate(best).key == self._best.result.key:
+                first = tuple(sorted(place[oracles.units[unit]] for unit in best))
+                break
         complete = self._stopped == "completed"
         known = [oracles for oracles in near if oracles.tasks]
         every = [*known, *(oracles for _, oracles in self._found)]
         whole = _united(every, self._best.result, complete=complete, proven=True, units=self._units)
         sets = [(oracles.diagram, oracles.units) for oracles in known]
-        diagram = union_of(sets, self._units) if threshold is not None else Diagram.of_sets([first])
+        alone = [] if first is None else [first]
+        diagram = union_of(sets, self._units) if threshold is not None else Diagram.of_sets(alone)
         result = self._best.result.changed(
             enumeration=OptimaFields(count=diagram.count, complete=complete),
             termination=Termination(self._stopped),

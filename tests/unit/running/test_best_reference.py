@@ -470,6 +470,26 @@ def test_stopped_near_optima_are_incomplete(near: dict[str, Any], limit: dict[st
             assert not found.complete or found.count == whole.count
 
 
+@pytest.mark.parametrize("measure", ["precision", "f1"])
+@pytest.mark.parametrize("within", ["0%", "20%", "50%"])
+def test_the_threshold_of_stopped_near_optima_is_that_of_the_best_reference(measure: str, within: str) -> None:
+    stopped = 0
+    for seed in range(12):
+        draw = np.random.default_rng(seed)
+        words = [[" ".join(draw.choice(list("abcdefg"), draw.integers(1, 5))) for _ in range(12)] for _ in range(4)]
+        topic = {"id": "t", "documents": [words[0]], "references": [[text] for text in words[1][:3]]}
+        options = {"max_length": 9, "measure": measure, "references": "best", "within": within}
+        whole = optsum.enumerate_optima(topic, **options)
+        for limit in range(0, 60, 6):
+            found = optsum.enumerate_optima(topic, **options, node_limit=limit)
+            assert found.least in {None, whole.least}
+            assert set(found) <= set(whole)
+            assert (found.to_result().enumeration.count == whole.count) >= found.complete
+            assert found.complete == (found.termination == "completed")
+            stopped += not found.complete
+    assert stopped > 5
+
+
 def test_near_optima_of_references_that_share_nothing() -> None:
     topic = {"id": "t", "documents": [["x y", "z"]], "references": [["c d c"], ["e f"]]}
     for near in ({}, {"best": 2}, {"within": "50%"}):

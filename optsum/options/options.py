@@ -1092,8 +1092,10 @@ def report_idle(given: Mapping[str, Any], options: Options, strategies: Sequence
     for name, by in _USED_BY.items():
         asked = given.get(name) is not None and getattr(options, name) != Options.model_fields[name].default
         if asked and name not in used:
-            why = "--no-stem" if by == "stem" else f"--{by}={getattr(options, by)}"
-            why = f"the strategies {' and '.join(strategies)}" if by == "strategy" and strategies else why
+            several = by == "strategy" and len(strategies) > 1
+            value = strategies[0] if by == "strategy" and strategies else getattr(options, by)
+            why = "--no-stem" if by == "stem" else f"--{by}={value}"
+            why = f"the strategies {' and '.join(strategies)}" if several else why
             getLogger("optsum").warning("%s", spoken(f"--{name.replace('_', '-')} changes nothing with {why}"))
 
 

@@ -92,6 +92,7 @@ def test_completion_offers_the_lists_that_are_printed() -> None:
     [
         ("optsum comp", ["compare"]),
         ("optsum solve --max-l", ["--max-length"]),
+        ("optsum solve t.jsonl --forbid 0 --forbid 1 --max-l", ["--max-length"]),
         ("optsum solve t.jsonl --strategy branch", ["branch-and-bound"]),
         ("optsum solve t.jsonl --metric rouge-l", ["rouge-l"]),
         ("optsum labels t.jsonl --preset hirao-r", ["hirao-r1", "hirao-r2"]),
@@ -111,4 +112,5 @@ def test_a_shell_completes_commands_flags_and_values(
         monkeypatch.setenv(name, value)
     with pytest.raises(SystemExit):
         main([])
-    assert sorted(capsys.readouterr().out.split()) == found
+    shown = capsys.readouterr()
+    assert (sorted(shown.out.split()), shown.err) == (found, "")

@@ -49,7 +49,8 @@ class GroupedCommand(TyperCommand):
     """A command that shows its options in groups, and reports repeated ones."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        given = [] if ctx.resilient_parsing else self.make_parser(ctx).parse_args(args=[*args])[2]  # no completion
+        completing = ctx.resilient_parsing  # for a shell, which shows nothing else
+        given = [] if completing else self.make_parser(ctx).parse_args(args=[*args])[2]
         left = super().parse_args(ctx, args)
         for param in self.get_params(ctx):
             several = any(getattr(param, name, True) for name in ("multiple", "count", "is_flag"))

@@ -53,7 +53,7 @@ class LabelFields:
             return None
         listed, complete, count = row.get("all_labels"), row.get("complete", True), row.get("count")
         wanted = min(count, self.optima) if isinstance(count, int) else self.optima
-        # Where all optima are listed, or one at most, it does not matter how they were chosen.
+        # If all optima are listed, or at most one, it does not matter how they were chosen.
         chosen = listed is not None and len(listed) > 1 and (count is None or len(listed) < count)
         differs = {
             "--soft": complete and self.soft != (row.get("shares") is not None),

@@ -484,7 +484,8 @@ def test_the_threshold_of_stopped_near_optima_is_that_of_the_best_reference(meas
             found = optsum.enumerate_optima(topic, **options, node_limit=limit)
             assert found.least in {None, whole.least}
             assert set(found) <= set(whole)
-            assert (found.to_result().enumeration.count == whole.count) >= found.complete
+            assert found.to_result().enumeration.count <= whole.count
+            assert not found.complete or set(found) == set(whole)
             assert found.complete == (found.termination == "completed")
             stopped += not found.complete
     assert stopped > 5

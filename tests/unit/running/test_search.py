@@ -47,7 +47,7 @@ class ScriptedExact(Scripted):
 
 @pytest.mark.parametrize("name", ["exhaustive", "milp", "greedy", "lead", "random"])
 def test_built_in_strategies_keep_the_contract(name: str) -> None:
-    check_strategy(name, instances=2)
+    check_strategy(name, instances=2, seed=1)  # of seed 0, the bounds of two instances take seconds
 
 
 def test_a_heuristic_carries_a_proven_bound() -> None:

@@ -80,10 +80,10 @@ def test_units_are_those_of_the_input() -> None:
 def test_an_enumeration_at_a_limit_has_a_selection_and_a_bound() -> None:
     rng = np.random.default_rng(0)
     words = [f"w{number}" for number in range(60)]
-    sentences = [" ".join(rng.choice(words, size=8).tolist()) for _ in range(120)]
-    references = [[" ".join(rng.choice(words, size=60).tolist())] for _ in range(4)]
+    sentences = [" ".join(rng.choice(words, size=8).tolist()) for _ in range(80)]
+    references = [[" ".join(rng.choice(words, size=60).tolist())] for _ in range(2)]
     topic = {"id": "hard", "documents": [sentences], "references": references}
-    optima = optsum.enumerate_optima(topic, max_length=160, node_limit=1)
+    optima = optsum.enumerate_optima(topic, max_length=120, node_limit=1)
     assert not optima.complete
     row = optima.to_result()
     assert row.termination is optsum.Termination.NODE_LIMIT
@@ -91,7 +91,7 @@ def test_an_enumeration_at_a_limit_has_a_selection_and_a_bound() -> None:
     assert row.key is not None
     assert row.bound_key is not None
     assert row.bound_key > row.key
-    assert optsum.solve(topic, strategy="greedy", max_length=160).bound_key >= row.key
+    assert optsum.solve(topic, strategy="greedy", max_length=120).bound_key >= row.key
 
 
 def test_a_limit_is_a_row(tmp_path: Path) -> None:

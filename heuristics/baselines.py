@@ -93,7 +93,7 @@ class Greedy(Strategy):
 
     @staticmethod
     def _take_idle(run: Run, selection: Selection) -> None:
-        """Add all units that fit and do not lower the value; store the result, as `Run.see` keeps only better ones."""
+        """Add all units that fit and do not lower the value; keep the result, although it may be no better."""
         for move in list(run.problem.moves(selection)):
             run.check()
             more = tuple(sorted({*selection, *move}))
@@ -163,12 +163,12 @@ class Greedy(Strategy):
 
 
 def _covers(problem: Problem, selection: Selection, held: Evaluation) -> bool:
-    """Return whether a selection violates side constraints that more units can repair."""
+    """Return whether a cover is infeasible, or a selection violates more than the limits of the length."""
     return held.violation > (0 if problem.sense is Sense.MINIMIZE else problem.excess(selection))
 
 
 def _foremost(run: Run, selection: Selection, held: Evaluation, *, covering: bool) -> list[Move] | None:
-    """Return the additions of largest gain per length and of largest value; None if they must be evaluated singly."""
+    """Return the best additions by gain (`covering`: less violation) per length and by value; None if unknown."""
     found = None if run.limits.evaluations is not None else run.problem.additions(selection)
     if found is None:
         return None

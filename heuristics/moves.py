@@ -1,11 +1,11 @@
-"""Moves of local search on the normal form, and the kernels of descents and walks that consist of them.
+"""Moves of local search on the normal form, and the kernels of descents (to a local optimum) and walks (beyond it).
 
-A move adds a unit with its missing ancestors (or all that an occurrence of several units needs), or drops a unit with
-its chosen descendants. Parents always precede their children. Selections are ranked by violation, value and length: the
-shorter of two equally good ones leaves more room. Ranks are compared in integers.
+A move adds a unit with its missing ancestors, adds all units that a joint (`optsum.coverage.instance.Joint`) needs, or
+drops a unit with its chosen descendants. Parents always precede their children. Selections are ranked by violation,
+value and length, as the shorter of two leaves more length to other units. Ranks are compared in integers.
 
-Most moves are evaluated without being made. A step changes few units, and the gain of a further copy of a feature
-changes only if the gain table says so; therefore the gain of each unit is updated (`MoveTable`), not summed again.
+Most moves are evaluated without being made. A step changes few units, and often not the gain of a further copy of their
+features; therefore the gain of each unit is updated (`MoveTable`), not summed again.
 
 The descent tries add, drop, swap, swap by density and swap of two, until none of them helps. A swap drops a unit and
 refills the length that it leaves, best move first, so one unit is exchanged for one or more. The descent can be paused
@@ -517,9 +517,9 @@ def restart(descent: Any, pairs: int) -> None:
 
 @njit(cache=True)
 def _cover(arrays: Any, moves: Any, descent: Any) -> Any:
-    """Add the shortest option of each feature that lacks copies, from a random feature on; return the number tried.
+    """Add the shortest option (units with a copy) of each feature that lacks copies; return the number tried.
 
-    Evaluating the options of all features for each addition would take too long.
+    The first feature is random. Evaluating the options of all features for each addition would take too long.
     """
     state, barred, draws, evaluations = descent.state, descent.barred, descent.draws, np.int64(0)
     options, start, units = moves.option_start, moves.needed_start, moves.needed_unit
@@ -591,7 +591,7 @@ def _thin(arrays: Any, moves: Any, descent: Any) -> Any:
 
 @njit(cache=True)
 def settle(arrays: Any, moves: Any, descent: Any, dense: bool) -> Any:
-    """Drop units down to the maximum length, then add and drop while it helps; return the number of evaluated moves."""
+    """Drop units down to the maximum length, then add and drop while the rank improves; return the evaluated moves."""
     state, barred, evaluations = descent.state, descent.barred, np.int64(0)
     if arrays.kind == COVER and state.scalars[CHOSEN] > _MOST_CHOSEN * len(state.copies):
         evaluations += _thin(arrays, moves, descent)

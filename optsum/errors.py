@@ -98,8 +98,8 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> UnknownNameEr
 def describe(error: BaseException) -> str:
     """Describe an error in one sentence, and log its traceback on the level "debug".
 
-    Errors of optsum have their own sentence; any other exception is reported as a fault of optsum or of a plug-in.
-    Ctrl-C is raised again.
+    Errors of optsum have their own sentence; so have lack of memory, ``sys.exit`` and errors in the user's own code.
+    Any other exception is reported as a fault of optsum or of a plug-in. Ctrl-C is raised again.
     """
     if isinstance(error, KeyboardInterrupt):
         raise error

@@ -156,7 +156,7 @@ _MOST_CELLS: Final = 10_000
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
-    """A grid of options over topics."""
+    """The topics of a run, and the options with which each of them is searched (`cells`, for example a grid)."""
 
     topics: tuple[str, ...]  # Files, folders or other sources, as for `optsum.read_topics`.
     columns: Mapping[str, str] | None  # Columns of data sets by their meaning (``--map``).

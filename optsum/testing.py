@@ -120,7 +120,7 @@ class _Draw:
         return {int(feature): 1 + self.below(3) for feature in held}
 
     def gains(self, scale: int = 1) -> list[list[int]]:
-        """Return the gain of each copy of each feature, for clipped counts in one to four random references."""
+        """Return, for each feature and c >= 1, `scale` times the number of random references with at least c copies."""
         references = [[self.below(4) for _ in range(self.features)] for _ in range(1 + self.below(4))]
         return [
             [scale * sum(count >= copy for count in counts) for copy in range(1, max(counts) + 1)]

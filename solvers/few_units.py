@@ -195,7 +195,7 @@ def _more(fixed, walk, depth):
 
 @njit(cache=True)
 def _ends(fixed, walk, depth, share):
-    """Return a lower and an upper limit of D_0 / D_1 for all selections that the next units of a node can make."""
+    """Return limits of D_0 / D_1 (denominators) over all selections that extend a node by some of its next units."""
     count, left = walk.place[COUNT, depth], fixed.rules[MOST] - walk.place[LENGTH, depth]
     bottom0, bottom1 = walk.totals[1, depth], walk.totals[3, depth]
     most0, most1 = 0.0, 0.0  # largest addition of all units together
@@ -237,7 +237,7 @@ def _ends(fixed, walk, depth, share):
 
 @njit(cache=True)
 def bound(fixed, walk, depth):
-    """Sort the next units of a node by their promise, and compute the bounds of the node and of each unit."""
+    """Sort the next units of a node by reduced gain per length, and compute the bounds of the node and of each unit."""
     kind, weights, totals, gains = fixed.rules[KIND], fixed.weights, walk.totals, walk.gains[depth]
     units, begin, count = walk.units[depth], walk.place[NEXT, depth], walk.place[COUNT, depth]
     left = fixed.rules[MOST] - walk.place[LENGTH, depth]
@@ -1363,7 +1363,7 @@ def see(run: Run, selection: Selection, claimed: Fraction) -> None:
 
 
 def serve(run: Run, coverage: Coverage | None = None) -> bool:
-    """Search a run's instance (or `coverage`) for a while if selections have few units; return whether it is proven."""
+    """Search a run's instance (or `coverage`) briefly if selections have few units; return whether that is a proof."""
     coverage = coverage or run.problem.coverage
     if coverage.ceilings:
         from .objectives.one_ratio import is_whole_text  # imports the engine, which few of these problems need

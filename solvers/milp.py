@@ -149,7 +149,7 @@ _UNASKED_S: Final = 10.0  # Longest time (s) of a proof by branch and bound that
 
 
 def prove(run: Run) -> bool:
-    """Return whether branch and bound proves the run's selection optimal, or none feasible; record its bound."""
+    """Return whether branch-and-bound proves the run's selection optimal, or that none is feasible; keep its bound."""
     seconds = min(_UNASKED_S, run.remaining_s)
     if run.evaluation is not None and run.problem.can(Capability.BOUND):
         run.raise_root_bound(run.deadline.within(seconds))
@@ -258,7 +258,7 @@ def _only_tops(coverage: Coverage) -> Coverage:
 
 
 def see_greedy(run: Run) -> None:
-    """Give a run a greedy selection as its incumbent; `climb` finds it if `Run.begin` does not."""
+    """Give a run the greedy selection, by `Run.begin` or else by `climb`; raise `Stopped` at a limit."""
     run.begin()
     if not run.selection and run.problem.can(Capability.COVERAGE):
         climbed = climb(run.problem.coverage, run.deadline)
@@ -464,7 +464,7 @@ class _Search(_Claims):
         return wish_of(self.coverage, ratios, self._value, self._score(self.run.selection))
 
     def _look_at(self, bound: Bound, part: Part) -> Iterator[tuple[Bound, Part]]:
-        """Bound a part by relaxations; if it stays open, split it or let the solver search it, and yield open parts."""
+        """Bound a part; if it may have better selections, split it or let the solver search it; yield what is left."""
         if bound <= self._value or (box := _whole(part.box)) is None:
             return
         if isinstance(bound, Fraction):

@@ -323,7 +323,7 @@ def _surface(
 
 
 def _find(form: str, text: str, at: int, source: str) -> tuple[int, int]:
-    """Return the start and the end of a word's form, which must come next in the text at `at`, after white space."""
+    """Return start and end of the word `form`, which must come next in `text` from `at` on; white space is skipped."""
     start = None
     for letter in "".join(form.split()):
         while at < len(text) and text[at].isspace():

@@ -88,11 +88,11 @@ Row: TypeAlias = Mapping[str, Any]
 
 
 class Finished:
-    """The topics with complete rows, as a `Keeper` of `optsum.corpus.row_files.RowWriter`.
+    """The topics with complete rows in an earlier output, which are skipped: a `Keeper` (`optsum.corpus.row_files`).
 
     A row with an error, or one that Ctrl-C ended, is not finished: its topic is processed again. `check`: refuses a row
-    made with other options. `split`: whether each topic is an unknown number of problems, ``id#0``, ``id#1``, ....
-    `wanted`: the number of rows of each problem; None if the rows state it, as those of studies do.
+    made with other options. `split`: whether a topic becomes several problems, ``id#0``, ``id#1``, ..., of unknown
+    number. `wanted`: the number of rows of each problem; None if each row states this number, as in studies.
     """
 
     def __init__(

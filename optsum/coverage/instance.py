@@ -231,7 +231,7 @@ class Joint:
 
     @cached_property
     def seam(self) -> bool:
-        """Whether it needs two units and every unit between them vetoes it, as for an n-gram across a sentence end."""
+        """Whether the joint needs two units and no chosen unit between them, as an n-gram across a sentence end."""
         needs = self.needs
         return len(needs) == 2 and needs[0] < needs[1] and self.vetoes == range(needs[0] + 1, needs[1])
 
@@ -853,7 +853,7 @@ class Facility(Coverage):
         return np.full(len(self.similar), max(_FIRST, self.size // (_SHARE_OF_ALL if every else _SHARE)), np.int64)
 
     def more_kept(self, kept: IntArray, selection: Iterable[int]) -> IntArray:
-        """Return the numbers of levels to keep next: at least double for each token whose floor `selection` missed."""
+        """Return how many levels of each token to keep next: at least double if `selection` misses its floor."""
         chosen = list(selection)
         best = self.similar[:, chosen].max(axis=1) if chosen else np.full(len(self.similar), -1, np.int64)
         ordered, different = self._ordered()
@@ -866,7 +866,7 @@ class Facility(Coverage):
 
     @property
     def relaxed(self) -> Coverage:
-        """A smaller instance with the same selections, whose value is never below f."""
+        """The instance with only the highest levels: the same selections, with values never below f."""
         return self.truncated()
 
     @property
@@ -915,7 +915,7 @@ class Facility(Coverage):
         return ordered, different
 
     def _kept_levels(self, kept: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-        """Return token and value of each kept level, token by token from the highest, and the floor of each token."""
+        """Return token and value of each kept level, descending for each token, and the floor b_r of each token."""
         ordered, different = self._ordered()
         tokens, units = ordered.shape
         rank = np.cumsum(different, axis=1) - 1

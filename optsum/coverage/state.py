@@ -220,7 +220,7 @@ def feed(arrays: Any, state: Any, feature: int, added: int) -> None:
 
 @njit(cache=True)
 def seams_between(seam_start, seam_second, first, second):
-    """Return begin and end of the seams that join two units; an empty range if either is no unit."""
+    """Return begin and end of the entries of seams (`Joint.seam`) that join two units; 0, 0 if either is outside."""
     if first < 0 or second + 1 >= len(seam_start):
         return np.int64(0), np.int64(0)
     low, high = seam_start[first], seam_start[first + 1]
@@ -247,7 +247,7 @@ def _feed_seams(arrays: Any, state: Any, first: int, second: int, sign: int) -> 
 
 @njit(cache=True)
 def _mend_seams(arrays: Any, state: Any, unit: int, sign: int) -> None:
-    """Update the seams with the chosen neighbours of a unit that is added (`sign` 1) or dropped (-1)."""
+    """Add (`sign` 1) or remove (-1) the seams of a unit with its chosen neighbours, and reverse those between these."""
     before, after = unit - 1, unit + 1
     while before >= 0 and state.chosen[before] == 0:
         before -= 1

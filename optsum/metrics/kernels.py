@@ -327,7 +327,7 @@ def covered_positions(ids: Any, start: Any, own: int, different: int) -> Any:
 
 @njit(cache=True)
 def union_hits(ids: Any, start: Any, group: Any, different: int) -> Any:
-    """Count the summary's hits in each reference. `group`: first sentences of references and summary, then the end."""
+    """Count each reference's tokens on common subsequences. `group`: first sentences of references, of summary, end."""
     references = len(group) - 2
     first = group[references]
     covered = covered_positions(ids, start, first, different)

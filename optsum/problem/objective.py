@@ -390,9 +390,10 @@ class Ratios:
         weights: Sequence[int] = (),
         once: int = 0,
     ) -> None:
-        """Add the n-grams, or common subsequences, of some references to a total, with a weight for each reference.
+        """Add the n-grams, or common subsequences, of some references to the total with the number `slot`.
 
-        `once`: if positive, the gain of the first copy of every n-gram of the units, instead of that by references.
+        Copy c of an n-gram gains the weights of the references with at least c copies. `once`: if positive, the first
+        copy of every n-gram of the units gains this number instead.
         """
         if isinstance(component, Subsequences):
             pairs = zip(references, weights, strict=True)

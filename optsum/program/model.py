@@ -489,7 +489,7 @@ def _run_here(highs: Any, deadline: Deadline) -> bool:
 
 
 def run_heard(highs: Any, deadline: Deadline = NEVER, *, keeps: bool = False) -> bool:
-    """Run HiGHS in its own thread under the current time limit, so that Ctrl-C can end it; see `run`."""
+    """Run HiGHS in its own thread, so that Ctrl-C can end it; `keeps` and the result are as for `run`."""
     stop = Event()
 
     def hear(asked: Any) -> None:

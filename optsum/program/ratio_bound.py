@@ -150,7 +150,7 @@ def weighted_sum(weights: Iterable[Fraction | int], values: Sequence[Fraction]) 
 
 
 def harmonic_bound(instance: Coverage, alone: Sequence[Fraction], deadline: Deadline) -> Fraction:
-    """Return a bound of the harmonic mean of the ratios, by tangents in windows of the varying denominator."""
+    """Return an upper bound of the harmonic mean of ratios with the upper bounds `alone`; windows: see the module."""
     trivial = instance.combination.mean(alone, instance.weights)
     positive = (instance.constants[1::2] >= 0).all() and one_varies(instance)
     if not trivial or not positive or not affordable(instance, deadline):

@@ -85,7 +85,7 @@ class Copies(NamedTuple):
 
 @njit(cache=True)
 def _profits(copies, gains, price, row_price, mass, count, profit, choice):
-    """Return the sum over f in the module's docstring; fill `count` (c), `profit` (of units, without V), `choice`."""
+    """Return the terms of no unit (see the module); fill `count` (c), `profit` (without V), `choice` (of a seam)."""
     start, feature, copy, seam_start, seam_feature, seam_copy, first, lone, step_start, most, rows = copies
     slack = gains[:1].sum() * 0
     for f in range(len(price)):
@@ -293,7 +293,7 @@ class SumBound:
         return min(known, max([self._enough, *(-bound for bound, _, _ in parts)]))
 
     def _looked_at(self, bound: Fraction, part: _Part, deadline: Deadline) -> Sequence[tuple[Fraction, _Part]]:
-        """Return the boxes that replace a box, with bounds: none if `enough` bounds it, its halves, or the same box."""
+        """Improve the prices of a part; return it or its halves with a bound; nothing if that is at most `enough`."""
         corners = []
         found = programs(self._instance, part.box, self._wish, largest=REACH, check=deadline.check)
         for number, (tops, bottoms) in enumerate(found):
@@ -314,7 +314,7 @@ class SumBound:
         return [(less, _Part(part.box, corners, done=slow))]
 
     def _descended(self, tops: Sequence[int], bottoms: Sequence[int], box: DenominatorBox, begun: _Corner) -> _Corner:
-        """Improve the prices of a corner's program; return them with the bound that they prove if it fits 64 bits."""
+        """Improve the prices of a corner's program; return them, with the bound that they prove or None."""
         instance, most = self._instance, self._most
         if max(sum(map(mul, tops, most[0::2])), sum(map(mul, bottoms, most[1::2]))) >= INT64_SAFE:
             return replace(begun, bound=None)

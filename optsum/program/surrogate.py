@@ -193,7 +193,7 @@ def varies_alike(instance: Coverage) -> bool:
 
 
 def _varying(instance: Coverage, h: int, *, all_alike: bool) -> object:
-    """Return a key that is equal if denominators vary equally (by features: if `all_alike`); None for a constant."""
+    """Return a key, equal if denominators differ by constants (with features: if `all_alike`); None for a constant."""
     row = instance.mass[2 * h + 1]
     features = np.flatnonzero(instance.slot == 2 * h + 1)
     if not len(features):
@@ -220,7 +220,7 @@ def _varying(instance: Coverage, h: int, *, all_alike: bool) -> object:
 def _worthwhile(
     wish: Weighted, constants: Sequence[int], part: Sequence[int], low: float, high: float, most: Sequence[int]
 ) -> float:
-    """Return the largest value of the only coordinate, rounded up, at which the inequality may hold."""
+    """Return the largest value of a box's only coordinate at which the inequality may hold, or slightly more."""
 
     def value(mass: float) -> float:
         return sum(
@@ -293,7 +293,7 @@ def _along(instance: Coverage, wish: Weighted, box: DenominatorBox) -> Denominat
 
 
 def _plane(box: DenominatorBox, wish: Weighted) -> tuple[Fraction, ...]:
-    """Return the coefficients of E, for which the left side has its minimum in the middle of the box (typical T)."""
+    """Return coefficients of E with which the left side (see the module) is least in the middle, for typical T."""
     middle = [float(d) for d in box.middle()]
     found = [float(w) * max(t, 1e-3) / d**2 for w, t, d in zip(wish.weights, wish.typical, middle, strict=True)]
     largest = max(found)

@@ -193,7 +193,7 @@ SPREADS: Final = ("mean", "std", "CV", "CI +/- mean", "CI lower", "CI upper")  #
 
 
 def spread_of(values: Sequence[float], interval: Interval = "student", z: float = 1.96) -> Spread | None:
-    """Return the spread of numbers, None without any; intervals are by Student's t or `z` times the standard error."""
+    """Return the `Spread` of numbers, None without any; the interval is by Student's t, or `z` standard errors."""
     if not values:
         return None
     middle = mean(values)

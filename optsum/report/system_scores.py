@@ -364,7 +364,7 @@ def score(
     config: str | Path | None = None,
     **options: Unpack[ScoreKeywords],
 ) -> SystemScores:
-    """Score systems' summaries by ROUGE, or by the claims that they support, and correlate the scores with human ones.
+    """Score systems' summaries by ROUGE, or contexts by the claims that they support, and correlate with human scores.
 
     Parameters
     ----------
@@ -379,7 +379,7 @@ def score(
     config : path, optional
         A TOML file of options, which keywords override.
     **options
-        Options of the command: ``metric="rouge-1+rouge-2"``, ``stem=True``, ``references="best"``, ...
+        Options of the command ``optsum score``: ``metric="rouge-1+rouge-2"``, ``stem=True``, ``references="best"``, ...
 
     Returns
     -------

@@ -346,7 +346,7 @@ class Results(Connection):
 
 
 def mend_pipes(executor: Any) -> None:
-    """Widen the pipes of a loky executor, and detect incomplete messages; call it before work is submitted."""
+    """Enlarge the buffers of a loky executor's pipes, and let it detect incomplete results, before it gets work."""
     results = executor._result_queue  # noqa: SLF001 - loky has no other way to its pipes
     if os.name != "posix" or isinstance(results._reader, Results):  # noqa: SLF001
         return
@@ -406,7 +406,7 @@ AnyExecutor: TypeAlias = "Executor | Callable[[], Executor]"
 def crew_of(
     options: Options, executor: AnyExecutor | None = None, *, apart: bool = False, copied: bool = False
 ) -> Crew | None:
-    """Return the workers, or None if this process works alone (never if `apart`); `copied`: allow forked processes."""
+    """Return the workers; None: work in this process (never if `apart`). `copied`: workers may be forked from it."""
     memory = options.memory
     if executor is not None:
         if memory is not None:

@@ -331,7 +331,7 @@ def _search_hopeful(
 
 
 def _cutoff_of(results: Sequence[tuple[int, Result]], place: int) -> Key | None:
-    """Return the value that a reference must exceed to be the best; one with a lower number need only reach it."""
+    """Return the value that the reference at `place` must exceed to be the best, as ties go to the first, or None."""
     places = [other for other, (_, result) in enumerate(results) if other != place and result.key is not None]
     held = [(results[other][1].key or 0, -other) for other in places]
     if not held:

@@ -179,7 +179,7 @@ def _hold(run: Run, start: Iterable[int]) -> None:
 
 
 def _finish_late(run: Run, termination: Termination, *, bounded: bool) -> bool:
-    """After a search without a proof, take the greedy selection and compute a bound; return whether Ctrl-C came."""
+    """Give a run without a proof a greedy selection and, if `bounded`, a root bound; return whether Ctrl-C came."""
     interrupted = termination is Termination.INTERRUPTED
     deadline = run.limits.late(run.deadline, interrupted=interrupted)
     if termination in _OTHER_LIMITS:  # a short search with few nodes should not be followed by a long bound

@@ -37,7 +37,7 @@ class _NotKeptError(Exception):
 
 
 class _Herald(event.Listener):  # type: ignore[misc]
-    """A listener that calls `tell` when numba starts to compile; if that is None, it refuses to compile the kernel."""
+    """A listener that calls `tell` when numba starts to compile; if `tell` is None, it raises `_NotKeptError`."""
 
     def __init__(self, kernel: Any, tell: Callable[[], object] | None) -> None:
         self._kernel, self._tell, self._thread = kernel, tell, get_ident()

@@ -359,7 +359,7 @@ def open_stream(path: Path) -> int:
 
 
 def open_own(path: Path) -> int:
-    """Open a file for appending, or create it; refuse anything else in its place."""
+    """Open a file for appending, or create it; refuse links, files with another hard link, pipes, devices, folders."""
     check_no_link(path)
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
     for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):

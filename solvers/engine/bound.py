@@ -90,7 +90,7 @@ def net(table_start, table, price, scale, f, c):
 
 @njit(cache=True)
 def cost_term(weight, step, scale, v, chosen, undecided):
-    """Return a cost's term in the slack; `v`, `chosen`: copies, shares of chosen items; `undecided`: other shares."""
+    """Return a capped cost's term in the slack, from chosen copies `v` and the shares of `chosen` and other items."""
     due = undecided - weight * step * scale
     if v >= step:
         return chosen + due
@@ -337,7 +337,7 @@ def bounds_of_seams(core: Core) -> tuple[IntArray, IntArray] | None:
     start = np.searchsorted(joint, np.arange(joints + 1))
 
     def left(values: IntArray) -> IntArray:
-        """Return, for each joint, the sum of `values` over the units between its two units, without its vetoes."""
+        """Return, for each joint, the sum of `values` over the units between its two units that do not veto it."""
         between, vetoing = (np.concatenate([[0], np.cumsum(each)]) for each in (values, values[unit]))
         found: IntArray = between[second] - between[first + 1] - vetoing[start[1:]] + vetoing[start[:-1]]
         return found

@@ -501,7 +501,7 @@ class Driver(Budget):
     def rising(
         self, target: int, judge: Callable[[tuple[int, ...]], int | None], undone: Sequence[States] = ()
     ) -> list[States]:
-        """Find sets of value >= `target`, which rises with each set, in one search until there is none.
+        """Find sets of value >= `target` in one search, raising the target after each set, until no set reaches it.
 
         `judge`: called with a set that reaches the target, returns the next target, which this set must miss; None ends
         the search. `undone`: the subtrees to search, left by an earlier search of this program or of one that bounds
@@ -628,10 +628,11 @@ class Driver(Budget):
     def closed(
         self, selection: tuple[int, ...] | None, value: int
     ) -> tuple[tuple[int, ...] | None, int, int, Termination]:
-        """Search for better sets until none is left; return set, value, bound and termination.
+        """Search for better sets until none exists or a limit is reached; return set, value, bound and termination.
 
         `selection`, `value`: a known set and its value, or None and a value that sets must exceed. Bounds are usually
-        nearer to the optimum than greedy sets, so targets descend from the bound in steps that grow as they fail.
+        nearer to the optimum than greedy sets, so targets begin near the bound; each one that no set reaches doubles
+        the step to the next.
         """
         upper = self.upper
         step = max(1, (upper - value) // 16)
@@ -665,11 +666,11 @@ class Driver(Budget):
         return reduced(self._core, np.isin(self._core.ids, units).astype(np.int8)).base
 
     def aim(self, value: int) -> int:
-        """Convert a value of the program, raised to the program's floor, to the engine's target."""
+        """Return the least value of the core with which the program reaches `value`, or its floor if larger."""
         return -((self.program.base - max(value, self.program.floor)) // self.divisor)
 
     def worth(self, value: int) -> int:
-        """Convert a value of the engine to a value of the program."""
+        """Convert a value of the core to a value of the program."""
         return value * self.divisor + self.program.base
 
     def reaching(self, value: int) -> tuple[Diagram, Termination | None]:
@@ -779,7 +780,7 @@ class Driver(Budget):
         return found
 
     def _meet(self, core: Core, now: Subtree, target: int) -> Sequence[int] | None:
-        """Find a good set of a core at a split, record it, and return its units if they reach the target."""
+        """Find a good set of a core at a split, keep the best in `met`, and return its units if they reach `target`."""
         with self.phase("search"):
             found = polished(core)
         if found is not None and (self.met is None or found[1] > self.met[1]):
@@ -787,7 +788,7 @@ class Driver(Budget):
         return found[0] if found is not None and found[1] >= target else None
 
     def hold(self, nodes: int | None, search: Callable[[], T]) -> T | None:
-        """Return the result of a search with a limit of nodes; return None and set `short` if they are used up."""
+        """Return the result of a search with a limit of nodes; at this limit, set `short` and return None."""
         self.short, self._until = False, inf if nodes is None else self.statistics.nodes + nodes
         try:
             return search()

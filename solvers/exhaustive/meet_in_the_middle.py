@@ -614,7 +614,7 @@ def _values(block: Any, values: Any, combination: int, weights: Any, base: Any, 
 
 @njit(cache=True)
 def _hold(walk: Any, masks: Any, first: int, size: int) -> Any:
-    """Compare a block of evaluated selections with the best; return the number compared, which a full list limits."""
+    """Compare `size` evaluated selections from `first` on with the best; return how many, fewer if `FULL`."""
     rules, _, weights, _, path, best, scalars, floats, listed, found, block, values = walk
     combination = rules[_COMBINATION]
     for place in range(size):
@@ -664,7 +664,7 @@ def _stretch(lengths: Any, begin: Any, low: int, high: int) -> Any:
 
 @njit(cache=True)
 def _first_stretch(shorts: Any, walk: Any) -> None:
-    """Start with the empty set of the long half, without counting the empty selection, whose value must be exceeded."""
+    """Begin without units of the long half; the empty selection is not counted, but its value must be exceeded."""
     scalars = walk.scalars
     scalars[_AT], scalars[_END] = _stretch(shorts.length, shorts.begin, walk.rules[_LOW], walk.rules[_HIGH])
     if walk.rules[_LOW] > 0:

@@ -72,7 +72,7 @@ class Walker(ABC):
 
 
 def walker_of(problem: Problem, coverage: Coverage | None, see: Callable[[Selection], Evaluation], rows: int) -> Walker:
-    """Return the quickest walk; `coverage`: the problem in the normal form, if it has one; `rows`: ties to list."""
+    """Return the quickest walk for a problem; `coverage`: its normal form, if any; `rows`: ties to list."""
     if coverage is not None:
         if (halves := _halves(coverage)) is not None:
             return Pairs(coverage, halves, rows)

@@ -1,14 +1,14 @@
 """Search of sums, products and harmonic means of ratios: one optimum, all optima, or all that reach a threshold.
 
 `optsum.program.surrogate` covers all selections that are at least as good as the incumbent by a few linear programs.
-The engine lists the sets of each program as a diagram, and every set is evaluated in integers, ties as exact fractions.
-If a program may contain many worse selections, its box of denominators is split first.
+The engine lists the sets of each program as a decision diagram. Every set is evaluated in integers, ties with exact
+fractions. If a program may contain many worse selections, its box of denominators is split first.
 
 A program for a box of denominators bounds only the selections of the box; others may have any value in the program, and
 would be most of the sets that are listed. So programs include the limits of their box (`BoxPrices`), rows ``A >= l``
 and ``A <= u`` that every selection of the box satisfies. In the Lagrangian relaxation of the rows, with prices ``y, z
 >= 0``, the program gains ``y (A - l) + z (u - A)``, which is negative only outside the box. Any prices are valid, so
-they are rounded to integers; good ones are the multipliers of the rows in the linear relaxation.
+they are rounded to integers; the multipliers of the rows in the linear relaxation are good prices.
 
 Harmonic means of ratios (F1 of two sums) are searched by windows of the varying denominator
 (`optsum.program.ratio_bound`). Each window has its own programs, tangents at typical ratios of its selections. Their
@@ -16,9 +16,9 @@ sets are listed and evaluated if that takes few nodes; otherwise the window is h
 
 For MILP solvers, the totals of several ratios are linear expressions in the columns of one program (`RatioRows`), whose
 objective and rows combine them. Features with the same copies in the same units are merged, for all ratios: the n-grams
-of several references share their columns. If a solver leaves steps unfilled, the expression of a numerator is at most
-the numerator, and the expression of a denominator at least the denominator, so that lower limits of numerators and
-upper limits of denominators are exact.
+of several references share their columns. A solver may count too few copies in a numerator and too many in a
+denominator: the expression of a numerator is at most the numerator, that of a denominator at least the denominator.
+Lower limits of numerators and upper limits of denominators are exact nevertheless.
 """
 
 from __future__ import annotations
@@ -306,7 +306,7 @@ _DEAREST: Final = 2.0**40  # Largest price.
 
 
 class BoxPrices:
-    """The limits of boxes, to be added with prices to the programs of an instance (see the module)."""
+    """Adds the limits of boxes to an instance's programs, by Lagrangian relaxation (see the module)."""
 
     def __init__(self, instance: Coverage) -> None:
         self._instance = instance
@@ -319,10 +319,10 @@ class BoxPrices:
         weights: tuple[Sequence[int], Sequence[int]],
         deadline: Deadline,
     ) -> tuple[tuple[Sequence[int], Sequence[int]], int]:
-        """Return the weights of a box's program ``a T - b D`` after adding the priced limits, and a constant.
+        """Return the weights of a box's program ``a T - b D`` after adding the limits times prices, and a constant.
 
         The weights are unchanged, with the constant 0, if a denominator is not a sum over the units or may be 0, if
-        there are side constraints or no relaxation, or if prices are too large.
+        there are side constraints, if the relaxation gives no multipliers, or if prices are too large.
         """
         instance, unpriced = self._instance, (weights, 0)
         certain = all(int(instance.constants[2 * h + 1]) > 0 for h in ratios)

@@ -57,7 +57,7 @@ def is_postponed(number: int, frame: FrameType | None) -> bool:
 
 
 def is_amid(frame: FrameType | None) -> bool:
-    """Return whether code must not be interrupted at a frame: it or a caller is deaf, or optsum imports a module."""
+    """Return whether signals must wait at a frame: it or a caller is uninterruptible, or optsum imports a module."""
     inside = True  # within optsum's work; a user's module may call optsum while it is imported
     while frame is not None and not _is_deaf(frame) and not (inside and frame.f_code.co_name == _IMPORT):
         inside = inside and frame.f_code.co_qualname != _BEGUN

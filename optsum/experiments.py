@@ -711,17 +711,17 @@ def _check_shards(paths: Sequence[Path], facts: Sequence[dict[str, Any]]) -> Non
         same = own["identity"] == facts[0]["identity"] and own["details"] == facts[0]["details"]
         if not same or hashes != [each["sha256"] for each in facts[0]["inputs"]]:
             what = "topics" if same else "options"
-            raise OptionError(f"the runs {paths[0]} and {path} are of different {what}: merge shards of the same run")
+            raise OptionError(f"the runs {paths[0]} and {path} have different {what}: merge shards of the same run")
         if own.get("limit") != facts[0].get("limit"):
-            one, other = (each.get("limit") or "none" for each in (facts[0], own))
+            one, other = ("none" if each.get("limit") is None else each["limit"] for each in (facts[0], own))
             raise OptionError(
-                f"the runs {paths[0]} and {path} are of different limits ({one} and {other}): merge shards of the same "
-                "run"
+                f"the runs {paths[0]} and {path} were given different numbers of topics (--limit: {one} and {other}): "
+                "merge shards of the same run"
             )
         shard = Shard.parse(own["shard"])
         if shard.of != Shard.parse(facts[0]["shard"]).of:
             apart = f"the run {path} is shard {shard}, and {paths[0]} is {facts[0]['shard']}"
-            raise OptionError(f"{apart}: merge shards of the same division")
+            raise OptionError(f"{apart}: merge shards with the same N of --shard I/N")
         if shard in seen:
             raise OptionError(f"the runs {seen[shard]} and {path} both are shard {shard}: name each shard once")
         seen[shard] = path

@@ -253,7 +253,7 @@ def test_shards_together_are_the_whole_run(capsys: pytest.CaptureFixture[str]) -
         assert [(row["id"], row["max_length"], row["selection"]) for row in read_rows(path)] == whole
     for command, reason in (
         (["merge", "s1", "s1", "-o", "x"], "both are shard 1/3"),
-        (["merge", "s1", "run", "-o", "x"], "merge shards of the same division"),
+        (["merge", "s1", "run", "-o", "x"], "merge shards with the same N of --shard I/N"),
         (["merge", "s1", "here", "-o", "x"], "is not the folder of a run"),
         (["run", "e.toml", "x", "--shard", "4/3"], "give I/N with I from 1 to N"),
     ):
@@ -291,7 +291,7 @@ def test_shards_are_shares_of_the_first_topics() -> None:
         done = run(f"s{number}", shard=f"{number}/2", limit=3)
         assert done.total == done.done == (4, 2)[number - 1]
     run("other", shard="2/2", limit=4)
-    with pytest.raises(optsum.OptionError, match=r"different limits \(3 and 4\)"):
+    with pytest.raises(optsum.OptionError, match=r"\(--limit: 3 and 4\)"):
         merge(["s1", "other"], "all")
     merged = merge(["s1", "s2"], "all")
     assert (merged.done, merged.total) == (6, 6)

@@ -554,7 +554,7 @@ def check_linear_model(
     expect(model.units == problem.size, where, "the linear model has another number of units.")
     expect(bool(model.integral[: model.units].all()), where, "a unit of the linear model is not integral.")
     expect(bool((model.upper[: model.units] == 1).all()), where, "a unit of the linear model is not a 0/1 decision.")
-    expect(model.sense is problem.sense, where, "the linear model has the other sense.")
+    expect(model.sense is problem.sense, where, f"the linear model does not {problem.sense.value}.")
     if problem.size == 0:
         return
     if truth is not None:
@@ -580,7 +580,7 @@ def _compare(highs: Any, model: LinearModel, expected: Any, where: str, what: st
     if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
         expect(expected is None, where, f"{what} is infeasible instead of {expected}.")
         return
-    expect(expected is not None, where, f"{what} exists, but nothing is feasible there.")
+    expect(expected is not None, where, f"{what} is feasible, but should be infeasible.")
     claimed = highs.getInfo().objective_function_value
     wanted = float(Fraction(expected) * model.denominator - model.offset)
     close = abs(claimed - wanted) <= max(_TOLERANCE, _NEGLIGIBLE * abs(wanted))
@@ -619,14 +619,15 @@ def check_states(problem: Problem, rng: np.random.Generator, where: str) -> None
             orphans = sum(unit not in chosen for child in chosen for unit in instance.ancestors(child)[:1])
             missing = int(state.scalars[MISSING])
             missing += 0 if covering else problem.excess(selection)
-            expect(missing + orphans == violation, where, f"{text} lacks {missing} copies, violation {violation}.")
+            expect(missing + orphans == violation, where, f"{text}: {missing + orphans} violations, not {violation}.")
         top, bottom = map(int, value_pair(arrays, state))
         value = Fraction(top, bottom)
         if before is not None:
             old_value, old_key = before
             key_change = evaluation.key - old_key
             change = (old_value - value) if covering else (value - old_value)
-            expect((change > 0) - (change < 0) == (key_change > 0) - (key_change < 0), where, f"{text}: wrong order.")
+            agree = (change > 0) - (change < 0) == (key_change > 0) - (key_change < 0)
+            expect(agree, where, f"{text} improves by {change}, the key by {key_change}.")
         before = value, evaluation.key
         if problem.size == 0:
             return
@@ -715,11 +716,11 @@ def _check_refusal(strategy: Strategy, problem: Problem, where: str) -> None:
     try:
         search(problem, strategy)
     except UnsupportedError as error:
-        expect(str(error).strip(), where, "it is refused without a message.")
+        expect(str(error).strip(), where, "the problem is refused without a message.")
     else:
         expect(False, where, "accept refuses the problem, but it was searched all the same.")
     if isinstance(problem, Watched):
-        expect(len(problem.calls) == calls, where, "it is refused only after something was evaluated.")
+        expect(len(problem.calls) == calls, where, "the problem is evaluated before it is refused.")
 
 
 def _check_served(strategy: Strategy, problem: Problem, seed: int, where: str) -> None:
@@ -731,8 +732,8 @@ def _check_served(strategy: Strategy, problem: Problem, seed: int, where: str) -
         raise ConformanceError(f"{where}: accept does not refuse it, but the search does ({error})") from error
     check_claims(strategy, problem, result, truth, where)
     done = result.termination is Termination.COMPLETED
-    expect(done, where, f"without limits it ended with {result.termination.value}.")
-    expect(result.seed == seed, where, "the result has another seed.")
+    expect(done, where, f"without limits the search ended with {result.termination.value}.")
+    expect(result.seed == seed, where, f"the result has the seed {result.seed} instead of {seed}.")
     again = search(problem, strategy, seed=seed)
     expect(_essence(again) == _essence(result), where, f"seed {seed} gives another result the second time.")
     expect(fingerprint(problem) == before, where, "the search changed the problem.")
@@ -1015,7 +1016,8 @@ def _check_sides(problem: Problem, outcome: RawOutcome, best: Any, where: str) -
             honest = above(outcome.objective, evaluation.key) <= _SLACK
             expect(honest, where, "its claimed objective differs from its answer's.")
     if outcome.bound is not None and held is not None:
-        expect(above(outcome.bound, held) >= -_SLACK, where, f"the bound {outcome.bound} is on the wrong side.")
+        valid = above(outcome.bound, held) >= -_SLACK
+        expect(valid, where, f"the bound {outcome.bound} excludes a selection worth {held}.")
 
 
 def _check_options(name: str, problem: Problem) -> None:
@@ -1037,11 +1039,11 @@ def _check_options(name: str, problem: Problem) -> None:
             _backend(name).solve(problem, Limits(**{what: limit}), 0)
         except UnsupportedError:
             continue
-        expect(False, name, f"it accepts the limit {what}, which it does not declare.")
+        expect(False, name, f"the backend accepts the limit {what}, which it does not declare.")
     try:
         outcome = _backend(name).solve(problem, Limits(**kept), 0)
     except UnsupportedError as error:
-        expect(False, name, f"it refuses one of the limits {', '.join(kept)}, which it declares: {error}")
+        expect(False, name, f"the backend refuses one of the limits it declares, {', '.join(kept)}: {error}")
     else:
         expect(outcome.optimal, name, f"limits that are not reached end it with {outcome.native!r}.")
 
@@ -1083,7 +1085,7 @@ def _check_time(name: str, problem: Problem) -> None:
     result = search(problem, "milp", Limits(time_s=seconds), backend=name)
     ended = (result.termination is Termination.TIME_LIMIT) != (result.status is Status.OPTIMAL)
     expect(ended, where, f"the strategy milp ends with {result.status.value}, {result.termination.value}.")
-    expect(result.seconds < seconds + 5, where, f"it took {result.seconds:.1f} s.")
+    expect(result.seconds < seconds + 5, where, f"milp took {result.seconds:.1f} s, over {seconds + 5:g} s.")
 
 
 def _check_others(name: str, problem: Problem) -> None:

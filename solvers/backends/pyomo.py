@@ -246,14 +246,15 @@ class PyomoBackend(Backend):
             ) from error
         if declared.size is not None and search(declared.size_failures, words):
             raise BackendError(
-                f"The licence of {self.name} here allows {declared.size}, and this program has {model.nvariables():,} "
-                f"variables and {model.nconstraints():,} rows: use a full licence, or --backend=highs, which is free."
+                f"The licence of {self.name} on this machine allows {declared.size}, and this program has "
+                f"{model.nvariables():,} variables and {model.nconstraints():,} rows: use a full licence, or "
+                "--backend=highs, which is free."
             ) from error
         if search(declared.licence_failures, words):
             if given:
                 raise OptionError(
-                    f"The backend {self.name} does not take the options {given} under its licence here: "
-                    f"{first.rstrip('.')}."
+                    f"With the options {given}, {self.name} reports a fault of its licence: {first.rstrip('.')}; leave "
+                    "these options out, or use another licence."
                 ) from error
             raise BackendError(
                 f"The backend {self.name} finds no licence ({first.rstrip('.')}): use --backend=highs, which is free."
@@ -377,7 +378,7 @@ def chosen_units(model: Any) -> tuple[int, ...] | None:
     """
     values = {unit: variable.value or 0.0 for unit, variable in model.x.items()}
     if not all(isfinite(value) for value in values.values()):
-        raise BackendError("The solver has values that are not numbers: its answer is not valid.")
+        raise BackendError("The solver gives units values that are not numbers: its answer is not valid.")
     if any(min(abs(value), abs(value - 1.0)) > _INTEGRAL for value in values.values()):
         return None
     return tuple(unit for unit, value in values.items() if value > 0.5)

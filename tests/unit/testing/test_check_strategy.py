@@ -197,7 +197,7 @@ BROKEN_STRATEGIES: list[tuple[type[Walk], str]] = [
     (Infeasible, "is not feasible"),
     (Backwards, "the trace falls back|the trace does not end with the result"),
     (Unwritable, "the result is not JSON"),
-    (Late2, "without limits it ended with node_limit"),
+    (Late2, "without limits the search ended with node_limit"),
 ]
 
 

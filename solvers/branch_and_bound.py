@@ -321,7 +321,7 @@ class BranchAndBound(Strategy):
         coverage = problem.coverage
         if self.bound == "knapsack" and coverage.goal is Sense.MAXIMIZE:
             raise UnsupportedError(
-                "--bound knapsack enumerates only optima, not nearly optimal selections: use --bound=lagrangian."
+                "--bound=knapsack enumerates only optima, not near-optimal selections: use --bound=lagrangian."
             )
         if isinstance(coverage, Facility):
             return all_by_levels(coverage, limits, should_stop, lambda part, *rest: self.near(part, nearness, *rest))

@@ -249,7 +249,7 @@ class LabelFiles(ResumedFiles):
             "--output",
             "-o",
             metavar="FILE|DIR/",
-            help="rows: .jsonl, .csv or .parquet; DIR/ for a folder that datasets can load",
+            help="rows: .jsonl, .csv or .parquet; DIR/ for a folder that Hugging Face datasets can load",
         ),
     ] = None
 

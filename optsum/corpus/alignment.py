@@ -290,13 +290,13 @@ def _with_marks(topic: Topic, number: int | None, parts: Sequence[_Marks], neede
             unit = first[document] + sentence
         if isinstance(unit, int):
             if not 0 <= unit < len(names):
-                raise InputError(f"an alignment names sentence {unit}; sentences are 0 to {len(names) - 1}")
+                raise InputError(f"an alignment names sentence {unit}; the topic's sentences are 0 to {len(names) - 1}")
             return names[unit]
         return unit
 
     if number is not None:
         if number >= len(topic.references):
-            raise InputError(f"an alignment names reference {number}, and there are {len(topic.references)}")
+            raise InputError(f"an alignment names reference {number}; there are {len(topic.references)}, from 0")
         references: tuple[Text, ...] = (topic.references[number],)
     else:
         texts = tuple(chain.from_iterable(part.texts for part in parts))

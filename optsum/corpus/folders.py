@@ -161,7 +161,7 @@ def _of_sets(
     if by_set and (left := [folder for folder, names in sets.items() if used.isdisjoint(names)]):
         number = f"{len(left)} folder{'s' * (len(left) > 1)} of documents without a summary, such as {left[0]}"
         out = f"{'are' if len(left) > 1 else 'is'} left out"
-        reading.notes("left", f"{number}, {out}; put files with <SUM DOCREF=...>, or models, beside the documents")
+        reading.notes("left", f"{number}, {out}; put <SUM DOCREF=...> files, or pages of SEE, beside the documents")
     for docset, sizes in by_set.items():
         for size, own in sizes.items():
             name = own[0].docset if len(sizes) == 1 else f"{own[0].docset}-{size}"

@@ -136,8 +136,8 @@ def _fitted(parse: Parse, sentence: Sentence, unit: int) -> Parse:
     before = list(accumulate((not sign.isspace() for sign in parse.text), initial=0))
     if "".join(parse.text.split()) != "".join(text.split()):
         raise InputError(
-            f"{parse.source}: the parse is of {parse.text!r:.80}, but unit {unit} reads {text!r:.80}; "
-            "give the parse of each sentence in their order"
+            f"{parse.source}: the parse is of {parse.text!r:.80}, but sentence {unit} is {text!r:.80}; "
+            "give a parse for each sentence, in the order of the sentences"
         )
     tokens = []
     for token in parse.tokens:

@@ -279,7 +279,7 @@ class TextSubsequence(Ceiling):
             pieces += [(number, *piece) for piece in pieces_of(self.units[unit], self.places, wide - 1)]
         if passing + len(pieces) > _PIECES:
             raise UnsupportedError(
-                "The integer program of rougeL has too many pieces of the reference here: use branch-and-bound."
+                f"The integer program of rougeL would have more than {_PIECES:,} columns: use branch-and-bound."
             )
         layer, begin, end, hits = np.array(pieces, np.int64).reshape(-1, 4).T
         nodes = np.arange((layers + 1) * wide)

@@ -814,7 +814,9 @@ class Facility(Coverage):
         own = None if own is None else whole_array(own, "A sum of a unit", ndim=2, least=0)
         full = whole(full, "The denominator", least=1, most=LARGEST_DENOMINATOR)
         if similar.shape != (len(importance), len(length)):
-            raise InputError("The similarities must have a row for each token and a column for each unit.")
+            raise InputError(
+                f"Similarities of {len(importance)} tokens and {len(length)} units have the shape {similar.shape}."
+            )
         if float(importance @ similar.max(axis=1, initial=0).astype(np.float64)) > LARGEST_DENOMINATOR:
             raise InputError("The similarities are too large together: divide them by a common factor.")
         # An instance without features is made, which checks all other fields.
@@ -962,8 +964,8 @@ class Facility(Coverage):
 
     def _too_many(self, levels: int) -> UnsupportedError:
         return UnsupportedError(
-            f"{levels} levels of similarity on {self.size} units are too many for memory: use branch-and-bound, "
-            f"which needs only the highest, or a lower --similarity-unit."
+            f"The {levels} different similarities of reference tokens to {self.size} units need too much memory: use "
+            "branch-and-bound, which begins with the highest ones, or a lower number of steps, --similarity-unit."
         )
 
 

@@ -86,7 +86,7 @@ class Nearness:
         if self.steps is not None:
             if step is None:
                 raise UnsupportedError(
-                    "The objective has no integer steps of one size: use --within, --at-least or --best."
+                    "--within-steps needs steps of one size, as recall has: use --within, --at-least or --best."
                 )
             return key - sign * self.steps * step
         if self.within is None:

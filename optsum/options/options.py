@@ -1190,7 +1190,7 @@ def _checked(options: Options) -> Spec:
         )
     if options.max_length == "reference" and not (formulation.reads_topics and options.length_unit != "given"):
         what = "lengths are given of sentences" if formulation.reads_topics else "a problem has no reference"
-        raise OptionError(f"No summary can be as long as the reference where {what}: give --max-length N.")
+        raise OptionError(f"--max-length=reference is not possible where {what}: give --max-length N.")
     limits = (options.max_length, options.max_sentences, options.max_characters, options.per_document)
     if formulation.has_metric and not shortest and options.measure == "recall" and limits == (None,) * len(limits):
         raise OptionError("Recall only grows with the length, so it needs a limit: give --max-length N, or a --preset.")

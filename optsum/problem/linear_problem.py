@@ -222,8 +222,8 @@ class LinearProblem(Problem):
                     row = int(broken_rows[0])
                     name = f"constraint {program.row_names[row]}" if program.row_names else f"row {row}"
                     raise BackendError(
-                        f"The values that HiGHS finds for the other columns of the selection {list(selection)} break "
-                        f"{name}: these numbers are too large for its tolerances; divide rows by common factors."
+                        f"With the units {list(selection)}, the values of other variables by HiGHS violate {name}: "
+                        "its numbers are too large for the tolerances of HiGHS; divide rows by common factors."
                     )
         return violation, values
 
@@ -307,7 +307,7 @@ class LinearProblem(Problem):
             return None
         if status.name != "kOptimal":
             raise BackendError(
-                f"HiGHS finds no values of the other columns for the selection {list(selection)}: it ends with "
+                f"With the units {list(selection)}, HiGHS finds no values of the other variables: it ends with "
                 f"{highs.modelStatusToString(status)!r}."
             )
         others: IntArray = np.rint(np.array(highs.getSolution().col_value)[self.program.units :]).astype(np.int64)
@@ -613,7 +613,7 @@ def _bounds(columns: Sequence[_Column]) -> tuple[list[int], list[int]]:
             raise InputError(f"The variable {column.name} has no {side} bound: give it one that no optimum exceeds.")
         first, last = ceil(column.low), floor(column.high)
         if first > last:
-            raise InputError(f"The variable {column.name} has no whole number between its bounds.")
+            raise InputError(f"The variable {column.name} has no whole number between its bounds: widen them.")
         if last - first > LARGEST:
             raise _too_long(f"The variable {column.name}")
         low.append(first)

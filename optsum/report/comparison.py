@@ -386,7 +386,7 @@ def _usable(base: Options) -> list[str]:
             why = reason.rstrip(".").removeprefix(f"The backend {name} cannot be used, because ").partition(": use ")[0]
             missing.append(f"{name} ({why})")
     if not found:
-        raise OptionError(f"No backend works here: {'; '.join(missing)}.")
+        raise OptionError(f"No backend can be used on this machine: {'; '.join(missing)}.")
     if missing:
         _LOG.warning("these backends are left out: %s", "; ".join(missing))
     return found
@@ -441,7 +441,7 @@ def seeds_of(given: object, seed: int | None = None) -> tuple[int, ...]:
     if not found or not all(isinstance(seed, int) and not isinstance(seed, bool) and seed >= 0 for seed in found):
         raise wrong
     if len(found) > _MOST_SEEDS or len(set(found)) < len(found):
-        raise OptionError(f"Seeds are at most {_MOST_SEEDS}, and each is given once.")
+        raise OptionError(f"Some seed is given twice, or there are more than {_MOST_SEEDS}: give fewer, each once.")
     return found
 
 

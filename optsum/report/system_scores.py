@@ -159,7 +159,7 @@ def _chosen(topic: Topic, system: System, task: Task, *, counted_one: bool) -> t
         check_extract(topic, alternatives_of(topic, "miss"), system.selection)
         names = system.selection
     elif (extract := extract_of(topic, system)) is None:
-        raise InputError("it has human scores, but no selection; give one, or leave it out")
+        raise InputError("there are human scores, but no selection; give one, or leave the record out")
     elif extract.others:
         raise InputError(
             f"{counted(extract.others, 'passage')} of the extract cannot be found in topic {topic.id!r}; give a "
@@ -506,7 +506,7 @@ def _scores(topic: Topic, system: System, options: ScoreOptions) -> tuple[dict[s
         )
     summary = text_of(topic, system)
     if summary is None:
-        raise InputError("it has human scores, but no summary to be scored; give one, or leave it out")
+        raise InputError("there are human scores, but no summary; give one, or leave the record out")
     pretokenized = all(isinstance(sentence, tuple) for text in (summary, *topic.references) for sentence in text)
     analyzer = options.analyzer(pretokenized=pretokenized)
     names = ("max_words", "counts", "model_units")

@@ -524,7 +524,7 @@ def near_table(results: Sequence[Result]) -> Table:
         "always, some, never: units in all, in some, in none of the sets",
     ]
     if not all(is_posed(result.formulation) for result in results):
-        caption.append("of: number of units, of all sentences; sentences that can add nothing are not units")
+        caption.append("of: number of units, and of all sentences; sentences that can add nothing are not units")
     return _lines(results, names, cells, caption=caption)
 
 
@@ -606,7 +606,7 @@ def frontier_table(results: Sequence[Result]) -> Table:
 
     caption = ["steps: different best values; greedy loses: missed share, mean over all lengths"]
     if any(one is not None and not one.complete for one in found):
-        caption.append("a-b: a limit was reached; a is attained, and nothing is better than b")
+        caption.append("a-b: a limit was reached before a proof; a is the best known value, and none is better than b")
     names = [*(f"<= {length}" for length in lengths), "steps", "greedy loses", "time"]
     return _lines(results, names, cells, caption=caption)
 

@@ -240,7 +240,7 @@ class Oracles(Optima):
         self._need_all("looked at")
         problem = self._one_problem()
         if not problem.can(Capability.COVERAGE):
-            raise UnsupportedError("Irredundant sets are counted only for built-in formulations.")
+            raise UnsupportedError("Irredundant sets are counted only for problems in the normal form.")
         return irredundant_share(problem.coverage, self.diagram, seed)
 
     def _one_problem(self) -> Problem:
@@ -345,8 +345,8 @@ def resolve_enumeration(
         return options
     if options.references == "best" and nearness.steps is not None:
         raise UnsupportedError(
-            "The best of several references has no common steps: use --within, --at-least or --best, or "
-            "--references=pooled."
+            "--within-steps needs steps of one size, which several references do not share: use --within, --at-least "
+            "or --best, or --references=pooled."
         )
     return options if options.time_limit is not None else options.model_copy(update={"time_limit": NEAR_S})
 

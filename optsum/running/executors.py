@@ -410,7 +410,7 @@ def crew_of(
     memory = options.memory
     if executor is not None:
         if memory is not None:
-            raise OptionError("An executor of your own has its own limits: leave out the memory per worker.")
+            raise OptionError("An executor of your own has its own limits: leave out memory, the limit of each worker.")
         return Given(executor)
     if options.executor == "dask":
         if options.scheduler is not None and memory is not None:

@@ -123,8 +123,8 @@ def _length_of_references(topic: Topic, spec: Spec) -> int:
     length = round(words / len(topic.references))
     if length < spec.min_length:
         raise InputError(
-            f"the reference of topic {topic.id!r} has {length} {spec.length_unit}, but --min-length is "
-            f"{spec.min_length}; give another limit"
+            f"the references of topic {topic.id!r} give a maximum length of {length} {spec.length_unit}, which is "
+            f"below --min-length {spec.min_length}; lower --min-length, or give --max-length N"
         )
     return length
 
@@ -536,7 +536,7 @@ def build(topic: Topic, setup: Setup, deadline: Deadline = NEVER, *, keep_unmatc
             f"the time limit was reached before it was known which of the {number} references agrees best with another",
         )
     if setup.has_other_files:
-        raise InputError("a file that an option names was changed during this run: run it again")
+        raise InputError("a file that an option names (such as stop words) was changed during this run: run it again")
     lost, warning = setup.faults_of(topic)
     if lost is not None:
         raise InputError(f"topic {topic.id!r}: {lost}")

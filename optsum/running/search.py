@@ -141,7 +141,7 @@ def searched(
     if bounded and root_bound is None and not strategy.exact:
         certify = partial(import_module(CERTIFICATE).certify, problem)
     if bound == "none" and limits.gap is not None and not strategy.exact:
-        raise OptionError("A gap is measured by a bound: leave out --gap, or --bound=none.")
+        raise OptionError("A gap is measured by a bound, which --bound=none omits: leave out --gap, or --bound=none.")
     seen = problem if strategy.exact else problem.lighter
     begin = _start_greedily if strategy.exact and greedily else None
     run = Run(seen, limits, None, seed, on_progress, root_bound, certify, begin)
@@ -174,7 +174,7 @@ def searched(
 
 def _hold(run: Run, start: Iterable[int]) -> None:
     if excess := run.see(whole_numbers(start, "Unit {} of the start")).violation:
-        raise InputError(f"The start violates the limits of the problem by {excess}: give a selection that keeps them.")
+        raise InputError(f"The starting selection violates the limits by {excess}: give one that keeps them.")
     run.statistics["start"] = run.evaluation.value if run.evaluation is not None else None
 
 

@@ -95,7 +95,7 @@ def summary_of(topic: Topic, system: System) -> Sequence[Sentence]:
     """Return the sentences of a system's summary; `InputError` if it has only human scores."""
     text = text_of(topic, system)
     if text is None:
-        raise InputError("it has no summary; give one")
+        raise InputError("there are human scores, but no summary; give one")
     return text
 
 

@@ -377,7 +377,7 @@ def _found(topic: Topic, metric: str, results: Sequence[tuple[str, Result]]) -> 
     best = max((result for _, result in results), key=lambda result: result.objective or 0.0)
     for method, result in results:
         if result.selection is None and method != OPTIMUM:
-            raise InputError(f"The strategy {result.strategy} found nothing for topic {topic.id!r}.")
+            raise InputError(f"{result.strategy} found no summary of topic {topic.id!r} ({result.termination.value}).")
         proven = result.status is Status.OPTIMAL
         held = best if method == OPTIMUM and not proven else result
         row: Row = {"kind": "found", "method": method, "strategy": result.strategy, "metric": metric}

@@ -90,7 +90,7 @@ class LinHovyStudy(CutStudy):
         option("units of a reference that are clipped separately: its sentences or clauses, or the whole"),
     ] = "sentences"
     reference: Annotated[
-        Literal["model", "summary"], option("reference among the two that agree best: the model, or the scored one")
+        Literal["model", "summary"], option("of the two that agree best: reference (model) or scored one (summary)")
     ] = "model"
     strategy: Annotated[str, option("exhaustive, as in the paper, or branch-and-bound")] = "exhaustive"
 

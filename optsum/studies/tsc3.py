@@ -204,7 +204,7 @@ def extraction(study: Tsc3Study) -> Table:
             f"precision is m / {'max(h, size)' if study.other_sizes == 'larger' else 'h'}."
         )
     if LEAD not in systems(study):
-        table.caption.append(f"{LEAD} is not here: it needs topics with documents.")
+        table.caption.append(f"There is no row {LEAD}: it needs topics with documents.")
     table.caption += _left_out(study, "coverage", "has no extract (selection)")
     return table
 

@@ -62,7 +62,7 @@ def _sealed(held: bytes) -> bytes:
 def _check_seal(held: bytes) -> bytes:
     content, seal, digest = held[:-32], held[-32:-16], held[-16:]
     if seal == _SEAL and blake2b(content, digest_size=16).digest() != digest:
-        raise ValueError("the checksum is another")
+        raise ValueError("the checksum does not match")
     return held  # unpickling ignores the seal; files written by numba itself have none
 
 

@@ -369,7 +369,7 @@ def open_own(path: Path) -> int:
     if stat.S_ISREG(found.st_mode) and found.st_nlink <= 1:
         return descriptor
     os.close(descriptor)
-    raise OSError(errno.EEXIST, f"{path} is not a regular file, or has a second name; remove it")
+    raise OSError(errno.EEXIST, f"{path} is not a regular file, or has another hard link; remove it")
 
 
 _FAR = 1 << 40  # Place of the byte that Windows locks: beyond all rows, because a locked byte is unreadable.

@@ -710,7 +710,7 @@ def joined(sentences: Iterable[Sentence]) -> Sentence:
 def cut_sentences(sentences: Iterable[Sentence], max_words: int) -> list[Sentence]:
     """Cut a text after `max_words` words (by ASCII white space), like ROUGE-1.5.5 -l; later sentences become empty."""
     if max_words < 0:
-        raise OptionError(f"a text cannot be cut to {max_words} words; give 0 or more")
+        raise OptionError(f"a text cannot be cut to {max_words} words; give a number of 0 or more")
     left, cut = max_words, list[Sentence]()
     for sentence in sentences:
         if isinstance(sentence, str):

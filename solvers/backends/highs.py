@@ -178,7 +178,7 @@ def _outcome(
     if holds:
         values = np.array(highs.getSolution().col_value[:units])
         if not np.isfinite(values).all():
-            raise BackendError("highs has values that are not numbers: its answer is not valid.")
+            raise BackendError("highs gives units values that are not numbers: its answer is not valid.")
         selection = _chosen(values)
     return RawOutcome(
         termination=ending.termination(limits, statistics["solve_s"]),

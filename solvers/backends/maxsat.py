@@ -40,7 +40,7 @@ class Rc2(Backend):
         del seed, start  # RC2 can use neither
         self.accept(limits)
         if self.options:
-            raise OptionError(f"The backend rc2 has no options of its own, but was given {', '.join(self.options)}.")
+            raise OptionError(f"The backend rc2 has no options of its own: leave out {', '.join(self.options)}.")
         if not (problem.can(Capability.COVERAGE) and is_cover(problem.coverage)):
             raise UnsupportedError(
                 "The backend rc2 cannot be used, because it supports only covers: use --backend=highs."

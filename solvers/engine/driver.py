@@ -448,8 +448,8 @@ class Driver(Budget):
             self._most = int(slack + np.maximum(profit, 0).sum()) // self._core.scale
         if self._core.high >= 0 and grain_of(self._core) > 1 and self._core.low > 0:
             raise UnsupportedError(
-                f"A minimum length needs an exact table of {self._core.size} units by {self._core.high} lengths, which "
-                "is too large: measure the length in words, or use the strategy milp."
+                f"With a minimum length, branch-and-bound needs a table of {self._core.size} units by "
+                f"{self._core.high} lengths, which is too large: measure the length in words, or use the strategy milp."
             )
         self.store = NodeStore()
         self._greedy: tuple[tuple[int, ...], int] | None = None

@@ -190,7 +190,7 @@ BROKEN_STRATEGIES: list[tuple[type[Walk], str]] = [
     (Swallowing, "Ctrl-C after . evaluations: it ended with completed"),
     (Changing, "the search changed the problem|is not .* long|seed 0 gives another result"),
     (Wishful, "exceeds the bound 0"),
-    (Peeking, "only after something was evaluated"),
+    (Peeking, "evaluated before it is refused"),
     (Hesitant, "accept does not refuse it, but the search does"),
     (Speechless, "refused without a message"),
     (Forging, "the objective is 0, but"),

@@ -1,6 +1,6 @@
 """Compare every strategy on random topics and options with the optimum found from the text alone (`fuzz`).
 
-There are about 10,000 answers, including slow tests; `python tests/support/fuzz.py` goes on with other seeds.
+There are about 5,000 answers, including slow tests; `python tests/support/fuzz.py` goes on with other seeds.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ import optsum
 from optsum.running.one_problem import setup_of
 
 BLOCK = 10
-QUICK, ALL = 10, 20
+QUICK, ALL = 6, 10
 """Blocks of cases in every run of the tests, and with the slow ones."""
 
 blocks = [pytest.param(block, marks=[pytest.mark.slow] if block >= QUICK else []) for block in range(ALL)]
 
-few_blocks = [pytest.param(block, marks=[pytest.mark.slow] if block >= 4 else []) for block in range(8)]
+few_blocks = [pytest.param(block, marks=[pytest.mark.slow] if block >= 3 else []) for block in range(4)]
 
 
 def seeds(block: int, most: int = BLOCK) -> range:

@@ -50,7 +50,7 @@ def test_the_arrays_and_the_paper_s_equations_have_the_same_optimum(shared_data:
     given = topics(shared_data, name)
     assert len(given) == TOPICS[name]
     options = {"metric": metric, "max_length": WORDS[name]}
-    some = given[::8]
+    some = given[::16]
     direct = solved(some, **options)
     through = solved(some, backend="pyomo:highs", **options)
     for topic, left, right in zip(some, direct, through, strict=True):

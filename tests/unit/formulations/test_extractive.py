@@ -134,7 +134,7 @@ CASES: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_problems_from_text_keep_the_contract(name: str) -> None:
-    for seed in range(4):
+    for seed in range(2):
         topic = as_topic(random_topic(np.random.default_rng(seed), name=f"{name} {seed}"))
         defaults = {"max_length": 2**40}
         try:

@@ -232,7 +232,7 @@ def test_exhaustive_lists_all_optima(measure: str) -> None:
 @pytest.mark.parametrize("metric", ["rouge-l", "rougeL"])
 def test_real_topics(shared_data: Path, metric: str) -> None:
     """Check that the objective is the official score of the text, and that two strategies agree."""
-    topics = list(optsum.read_topics(shared_data / "realsumm" / "topics.jsonl"))[:5]
+    topics = list(optsum.read_topics(shared_data / "realsumm" / "topics.jsonl"))[:2]
     given = {"metric": metric, "measure": "f1", "max_length": 60}
     proven = list(optsum.solve_all(topics, **given))
     for one, two in zip(proven, optsum.solve_all(topics, strategy="milp", **given), strict=True):

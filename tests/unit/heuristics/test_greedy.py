@@ -148,7 +148,7 @@ def test_recall_is_at_least_half_of_one_minus_one_over_e_of_the_optimum() -> Non
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_selection_of_greedy_search_is_feasible(kind: str) -> None:
     """Check this with minimum lengths, parents, rows with negative coefficients, and covers."""
-    for seed in range(20):
+    for seed in range(10):
         problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind))
         result, truth = search(problem, "greedy"), brute_force(problem)
         assert result.status is (Status.NO_SOLUTION if truth.best is None else Status.FEASIBLE), (kind, seed)

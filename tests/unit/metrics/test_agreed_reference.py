@@ -25,7 +25,7 @@ def scores(model: str, summary: str, size: int) -> dict[str, Fraction]:
 
 def test_the_agreed_reference_for_sums_means_and_measures() -> None:
     rng, differing = np.random.default_rng(0), 0
-    for _ in range(150):
+    for _ in range(50):
         references = [" ".join(rng.choice(list("abcde"), size=rng.integers(3, 12))) for _ in range(4)]
         chosen = {}
         for metric, sizes, folded in (
@@ -43,7 +43,7 @@ def test_the_agreed_reference_for_sums_means_and_measures() -> None:
                 chosen[metric, measure] = agreed_reference([(text,) for text in references], metric, measure)
                 assert chosen[metric, measure] == max(worth, key=lambda pair: worth[pair])[0]
         differing += chosen["rouge-1+rouge-2", "recall"] != chosen["ngram-1-2", "recall"]
-    assert differing > 5
+    assert differing > 1
 
 
 @pytest.mark.parametrize("metric", ["rouge-1", "ngram-1-2", "ngram-1-3"])

@@ -123,7 +123,7 @@ def test_an_infeasible_problem_has_the_trivial_bound() -> None:
 @pytest.mark.parametrize("kind", ["precision", "f1", "set"])
 def test_the_bound_of_a_ratio_holds(kind: str) -> None:
     close = 0
-    for seed in range(50):
+    for seed in range(25):
         problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind))
         assert Capability.BOUND in problem.capabilities
         if Capability.RATIO not in problem.capabilities:
@@ -132,7 +132,7 @@ def test_the_bound_of_a_ratio_holds(kind: str) -> None:
         if best is not None:
             assert bound >= best, (kind, seed)
             close += bound <= best + Fraction(1, 1000)
-    assert close > 10, "an idle bound would hold as well"
+    assert close > 5, "an idle bound would hold as well"
 
 
 def test_the_bound_of_a_ratio_covers_the_empty_selection() -> None:

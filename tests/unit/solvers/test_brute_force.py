@@ -162,32 +162,36 @@ def bounded(instance: Coverage, truth: Enumeration) -> bool:
 
 TOPICS: Final = tuple(name for name in FAMILIES if name.startswith("topic: "))
 MINIMUM: Final = tuple(name for name in FAMILIES if name.startswith("minimum: "))
+MANY: Final = ("sum", "product", "harmonic")
+SLOW: Final = ("minimum: sum", "minimum: product")
+"""Families of several ratios, whose root bound takes as long as a hundred searches."""
 SPLIT: Final = Effort(start=2, first=3, longest=0)
 DEEPEST: Final = Effort(start=2, first=3, longest=0, slice=4, deepest=1)
 
 WAYS: Final[dict[str, tuple[Way, int, tuple[str, ...]]]] = {
-    "exhaustive": (served("exhaustive", listed=True), 60, (*KINDS, "harmonic", "millions")),
-    "exhaustive in steps": (in_steps, 40, ("recall", "window", "compressive", "cover", "f1", "product", "harmonic")),
-    "exhaustive one by one": (one_by_one, 40, ("recall", "window", "compressive", "cover", "sum")),
-    "branch-and-bound": (served("branch-and-bound", listed=True), 60, (*KINDS, "harmonic", "millions")),
-    "branch-and-bound by rows": (by_rows, 40, MINIMUM),
-    "root bound": (bounded, 60, (*KINDS, "harmonic", "millions")),
-    "root bound with a minimum": (bounded, 40, MINIMUM),
-    "milp": (served("milp"), 30, tuple(kind for kind in KINDS if kind not in {"joined", "product", "huge"})),
-    "milp of topics": (served("milp"), 10, (*TOPICS, "primes")),
+    "exhaustive": (served("exhaustive", listed=True), 30, (*KINDS, "harmonic", "millions")),
+    "exhaustive in steps": (in_steps, 20, ("recall", "window", "compressive", "cover", "f1", "product", "harmonic")),
+    "exhaustive one by one": (one_by_one, 20, ("recall", "window", "compressive", "cover", "sum")),
+    "branch-and-bound": (served("branch-and-bound", listed=True), 40, (*KINDS, "harmonic", "millions")),
+    "branch-and-bound by rows": (by_rows, 20, MINIMUM),
+    "root bound": (bounded, 30, tuple(kind for kind in (*KINDS, "millions") if kind not in MANY)),
+    "root bound of sums": (bounded, 12, (*MANY, "minimum: sum", "minimum: product")),
+    "root bound with a minimum": (bounded, 20, tuple(each for each in MINIMUM if each not in SLOW)),
+    "milp": (served("milp"), 20, tuple(kind for kind in KINDS if kind not in {"joined", "product", "huge"})),
+    "milp of topics": (served("milp"), 6, (*TOPICS, "primes")),
     "pyomo:highs": (
-        served("milp", backend="pyomo:highs"), 20, ("recall", "window", "compressive", "cover", "f1", "set"),
+        served("milp", backend="pyomo:highs"), 10, ("recall", "window", "compressive", "cover", "f1", "set"),
     ),
-    "recall": (searched(solve_recall, is_recall), 200, ("recall", "window", "millions")),
-    "recall, split": (searched(solve_recall, is_recall, effort=SPLIT), 200, ("recall", "window", "millions")),
+    "recall": (searched(solve_recall, is_recall), 100, ("recall", "window", "millions")),
+    "recall, split": (searched(solve_recall, is_recall, effort=SPLIT), 100, ("recall", "window", "millions")),
     "recall, split once": (searched(solve_recall, is_recall, effort=DEEPEST), 60, ("recall", "window")),
-    "knapsack": (searched(solve_knapsack, is_recall), 200, ("recall",)),
-    "one ratio": (searched(solve_ratio, lambda each: not each.constant_denominator), 60, ("precision", "f1", "set")),
-    "few units": (few_units, 60, ("recall", "window", "precision", "f1", "set", "sum")),
-    "sums": (searched(solve_sum, is_many), 40, ("sum", "product", "harmonic")),
-    "sums of topics": (searched(solve_sum, is_many), 20, TOPICS),
-    "sums by programs": (searched(solve_sum, is_many, few=0), 40, ("harmonic",)),
-    "sums of topics by programs": (searched(solve_sum, is_many, few=0), 8, TOPICS),
+    "knapsack": (searched(solve_knapsack, is_recall), 100, ("recall",)),
+    "one ratio": (searched(solve_ratio, lambda each: not each.constant_denominator), 40, ("precision", "f1", "set")),
+    "few units": (few_units, 40, ("recall", "window", "precision", "f1", "set", "sum")),
+    "sums": (searched(solve_sum, is_many), 30, ("sum", "product", "harmonic")),
+    "sums of topics": (searched(solve_sum, is_many), 12, TOPICS),
+    "sums by programs": (searched(solve_sum, is_many, few=0), 20, ("harmonic",)),
+    "sums of topics by programs": (searched(solve_sum, is_many, few=0), 5, TOPICS),
 }  # fmt: skip
 """Ways, how many instances of a family each is asked, and the families that it serves."""
 

@@ -42,7 +42,7 @@ def _problem(seed: int) -> tuple[CoverageProblem, dict[tuple[int, ...], int], in
     return CoverageProblem.of(instance), values, full
 
 
-@pytest.mark.parametrize("seeds", blocks(200))
+@pytest.mark.parametrize("seeds", blocks(100))
 def test_one_optimum_all_of_them_and_what_is_near(seeds: range) -> None:
     for seed in seeds:
         problem, values, full = _problem(seed)

@@ -24,6 +24,7 @@ def test_every_study_that_the_data_serves(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "topics.jsonl").write_text(json.dumps(TOPIC), "utf-8")
+    draw_only_vectors(monkeypatch)
     folder = tmp_path / "all"
     flags = ["study", "all", str(tmp_path / "topics.jsonl"), "-o", str(folder), "--paper", "--max-length", "4"]
     assert main(flags) == 0
@@ -46,7 +47,6 @@ def test_every_study_that_the_data_serves(
             assert all(title in text and title.split(" (")[0] in page for title in titles)
     assert "4 words at most" in page
     assert main(flags) == 2  # existing files are not overwritten
-    draw_only_vectors(monkeypatch)
     assert main([*flags, "--overwrite"]) == 0
 
 

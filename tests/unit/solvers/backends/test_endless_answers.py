@@ -74,7 +74,7 @@ def test_an_endless_version_is_refused(
     (tmp_path / name).write_text(f"#!{sys.executable} -IS\nimport os\n{says}\n")
     (tmp_path / name).chmod(0o755)
     first_on_path(monkeypatch, tmp_path)
-    monkeypatch.setattr("optsum.contracts.backend._ANSWERS_S", 2.0)
+    monkeypatch.setattr("optsum.contracts.backend._ANSWERS_S", 0.7)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with suppress(BackendError):
         assert search(PROBLEM, "milp", backend=backend).statistics["solver_failed"]

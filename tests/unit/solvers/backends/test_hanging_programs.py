@@ -149,8 +149,11 @@ OPTSUM = [sys.executable, "-c", "import sys; from optsum.cli import main; sys.ex
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc to look for processes in")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda number: number.name)
-@pytest.mark.parametrize("does", [HANGS, DEAF], ids=["hangs", "ignores SIGTERM"])
+@pytest.mark.parametrize(
+    ("number", "does"),
+    [(signal.SIGINT, HANGS), (signal.SIGINT, DEAF), (signal.SIGTERM, DEAF), (signal.SIGKILL, DEAF)],
+    ids=["SIGINT, hangs", "SIGINT, ignores SIGTERM", "SIGTERM, ignores SIGTERM", "SIGKILL, ignores SIGTERM"],
+)
 def test_a_program_does_not_outlive_optsum(
     number: signal.Signals, does: str, tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

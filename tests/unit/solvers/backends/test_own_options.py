@@ -74,15 +74,18 @@ def translated(route: str, option: str) -> str:
 
 
 @pytest.mark.parametrize("route", ROUTES)
-def test_options_that_stop_a_solver_prove_nothing_and_lose_nothing(route: str) -> None:
+def test_options_that_stop_a_solver_prove_nothing_and_lose_nothing(route: str, monkeypatch: pytest.MonkeyPatch) -> None:
     usable(route)
+    monkeypatch.setattr("fuzz_options.LIMIT_S", 1.0)  # HiGHS goes on until then under some of them
     for number, (option, value) in enumerate(STOPS[route.removeprefix("pyomo:")]):
-        for instance in (number % 50, (number * 7 + 11) % 50):
+        # Pyomo writes the program of a solver that is also driven without it: there one instance shows the way.
+        numbers = (number % 50, (number * 7 + 11) % 50)
+        for instance in numbers[1:] if route.startswith("pyomo:") else numbers:
             came = try_one(route, {translated(route, option): value}, instance)
             assert came.startswith(("right", "refused")), (route, option, value, instance, came)
 
 
-@pytest.mark.parametrize("backend", [*LISTS, "pyomo:highs", "pyomo:cbc"])
+@pytest.mark.parametrize("backend", [*LISTS, "pyomo:highs"])
 def test_options_of_all_kinds(backend: str) -> None:
     """Try every n-th option that a solver documents; `fuzz_options` as a program tries all of them."""
     usable(backend)

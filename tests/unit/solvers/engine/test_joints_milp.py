@@ -120,9 +120,9 @@ def test_many_larger_random_programs_agree_with_highs(make: Any) -> None:
 )
 def test_real_topics_agree_with_highs(shared_data: Path, name: str, options: dict[str, Any]) -> None:
     compared = 0
-    for topic in list(optsum.read_topics(shared_data / name / "topics.jsonl"))[::3]:
+    for topic in list(optsum.read_topics(shared_data / name / "topics.jsonl"))[::6]:
         assert isinstance(topic, Topic)
         instance = build(topic, setup_of(resolve(options))).problem.coverage
         assert one_and_all(instance)[0] == milp(instance), topic.id
         compared += 1
-    assert compared >= 8
+    assert compared >= 4

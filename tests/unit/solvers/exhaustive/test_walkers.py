@@ -72,7 +72,7 @@ def weighty(rng: np.random.Generator) -> list[int]:
 @pytest.mark.parametrize("stride", [7, 1 << 22])
 def test_both_ways_agree_on_more_units(kind: str, stride: int) -> None:
     cuts = set()
-    for seed in range(25):
+    for seed in range(10):
         coverage = random_coverage(np.random.default_rng(seed), kind=kind, units=13)
         quick = both(coverage, stride)
         cuts.add((len(quick._halves.long.units) > 1, len(quick._halves.short.units) > 1))

@@ -27,7 +27,7 @@ def ruled(problem: CoverageProblem, rng: np.random.Generator) -> CoverageProblem
 @pytest.mark.parametrize("rows", [False, True])
 def test_every_length_has_the_value_that_trying_finds(rows: bool) -> None:
     searched = proven = 0
-    for seed in range(60):  # 540 other seeds passed once
+    for seed in range(24):  # 540 other seeds passed once
         rng = np.random.default_rng(seed)
         problem = CoverageProblem.of(random_coverage(rng, kind="recall", units=8))
         problem = ruled(problem, rng) if rows else problem
@@ -52,8 +52,8 @@ def test_every_length_has_the_value_that_trying_finds(rows: bool) -> None:
             assert not shorter or tried[shorter[-1]].best != key, "it is the shortest asked for"
             proven += 1
         searched += together.searched
-    assert proven > 60
-    assert searched > 20
+    assert proven > 40
+    assert searched > 10
 
 
 def test_a_limit_stops_the_search() -> None:

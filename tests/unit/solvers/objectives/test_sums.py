@@ -73,7 +73,7 @@ def test_joints_are_left_out_that_no_good_selection_has() -> None:
 
 
 def test_recall_and_precision_of_similarity_by_windows() -> None:
-    for seed in range(20):
+    for seed in range(8):
         rng = np.random.default_rng(seed)
         tokens, top = int(rng.integers(1, 6)), int(rng.choice([3, 50, 10_000]))
         weights, words = rng.integers(1, 4, tokens), rng.integers(1, 9, 7)
@@ -142,7 +142,7 @@ def dozen(box: DenominatorBox) -> list[DenominatorBox]:
 def test_cells_and_their_windows_lose_no_selection() -> None:
     # Three metrics over two references give three coordinates, two of them quotients by the first.
     covered = 0
-    for seed in range(12):
+    for seed in range(6):
         given = {"metric": "rouge-1+rouge-2+rouge-3", "measure": "f1", "references": "mean"}
         instance = instance_of(seed, given, sentences=6)
         ratios, wish = tuple(range(instance.ratios)), tenth(instance)
@@ -169,7 +169,7 @@ def test_cells_and_their_windows_lose_no_selection() -> None:
                     }
             assert found == wanted, seed
         covered += len(wanted) if boxes[0].outlines else 0
-    assert covered > 100
+    assert covered > 50
 
 
 def _in(box: DenominatorBox, denominators: list[int]) -> bool:
@@ -186,7 +186,7 @@ def _in(box: DenominatorBox, denominators: list[int]) -> bool:
 def test_prices_take_nothing_from_what_is_in_the_cell() -> None:
     inside, outside = 0, 0
     metrics = ["rouge-1+rouge-2", "rouge-1+rouge-2+rouge-3"]
-    for seed in range(24):
+    for seed in range(12):
         references = "mean" if seed % 3 else "pooled"  # pooled references give two ratios and their quotient
         given = {"metric": metrics[seed % 2], "measure": "f1", "references": references}
         instance = instance_of(seed, given, sentences=6)
@@ -205,8 +205,8 @@ def test_prices_take_nothing_from_what_is_in_the_cell() -> None:
                         inside += more > 0
                     else:
                         outside += more < 0
-    assert inside > 100
-    assert outside > 1_000
+    assert inside > 50
+    assert outside > 500
 
 
 @pytest.mark.parametrize("metric", ["rouge-1", "rouge-1+rouge-2"])

@@ -291,7 +291,7 @@ def test_shards_are_shares_of_the_first_topics() -> None:
         done = run(f"s{number}", shard=f"{number}/2", limit=3)
         assert done.total == done.done == (4, 2)[number - 1]
     run("other", shard="2/2", limit=4)
-    with pytest.raises(optsum.OptionError, match=r"\(--limit: 3 and 4\)"):
+    with pytest.raises(optsum.OptionError, match=r"\(limit: 3 and 4\)"):
         merge(["s1", "other"], "all")
     merged = merge(["s1", "s2"], "all")
     assert (merged.done, merged.total) == (6, 6)

@@ -152,7 +152,7 @@ def test_uncoverable_sentences_skipped_are_reported() -> None:
         ({"meta": {"sentence_ids": ["a", "b"]}}, "does not name each of the 5 sentences once"),
         ({"meta": {"sentence_ids": "abcde"}}, "does not name each of the 5 sentences once"),
         ({"meta": {"sentence_ids": list("abcda")}}, "does not name each of the 5 sentences once"),
-        ({"meta": {"sentence_ids": list("abcde")}, "cover": [[["f"]]]}, "names 'f', which is not a sentence of"),
+        ({"meta": {"sentence_ids": list("abcde")}, "cover": [[["f"]]]}, "names 'f', which is none of the"),
     ],
 )
 def test_a_topic_that_cannot_be_covered_is_an_error_row(change: dict[str, Any], reason: str) -> None:

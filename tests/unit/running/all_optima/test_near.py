@@ -236,7 +236,7 @@ def test_invalid_thresholds_are_refused(given: dict[str, Any], message: str) -> 
 
 
 def test_strategies_that_do_not_serve_refuse() -> None:
-    with pytest.raises(optsum.UnsupportedError, match="only optima, not nearly optimal"):
+    with pytest.raises(optsum.UnsupportedError, match="only optima, not near-optimal"):
         optsum.enumerate_optima(TOPIC, max_length=5, within=0.1, bound="knapsack")
     with pytest.raises(optsum.UnsupportedError, match="needs steps of one size, as recall"):
         optsum.enumerate_optima(TOPIC, max_length=5, within_steps=1, measure="f1")

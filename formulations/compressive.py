@@ -687,7 +687,7 @@ def trimmed_counts(
     all_unigrams: bool,
     keep_all: bool,
 ) -> TrimmedCounts:
-    """Return the counts of tokens and wanted n-grams of a sentence.
+    """Return which groups of a sentence become units, and the counts of tokens and wanted n-grams of its groups.
 
     `tokens`: the result of `TrimmableSentence.tokens`. `wanted`: for each metric, the n-grams of the references.
     `alive`: the groups that fit into the summary with all their ancestors, as bits. `all_unigrams`: also count tokens

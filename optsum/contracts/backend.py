@@ -52,7 +52,7 @@ class Ending(Enum):
 
 
 class BoundQuality(Enum):
-    """The quality of the bound of a solver that stopped early."""
+    """How a solver that stopped early states its bound, if at all."""
 
     PROVEN = "proven"
     """The solver states a proven bound."""

@@ -66,7 +66,7 @@ def align(
     source_words: int | None = None,
     alignments: Annotated[
         str | Sequence[Mapping[str, Any]] | None,
-        Field(description="a file of human annotations of each part of a reference, instead of n-grams"),
+        Field(description="a file in which people marked the source sentences of each part of a reference"),
     ] = None,
     needed: Annotated[
         Literal["all", "any"],

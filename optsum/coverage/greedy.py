@@ -151,7 +151,7 @@ _DENSITY, _GAIN = 0, 1
 
 
 class Moves(NamedTuple):
-    """The moves of a climb, packed: each unit, or all units of a joint occurrence, together with their ancestors."""
+    """The moves of a climb in flat arrays: each unit, or what a joint needs, with ancestors (`Coverage.parents`)."""
 
     # start, unit: (moves + 1,), (entries,)
     start: IntArray
@@ -222,7 +222,10 @@ def climbers_of(instance: Coverage, deadline: Deadline = NEVER) -> tuple[Climber
 
 
 def climb(instance: Coverage, deadline: Deadline = NEVER) -> Climber | None:
-    """Climb by gain per length until no move helps or the deadline passes; return None if it could not begin."""
+    """Climb by gain per length until no move helps or the deadline passes.
+
+    The result is None if the deadline passes before the first move, or if the instance does not fit 64 bits.
+    """
     try:
         climbers = None if deadline.passed else climbers_of(instance, deadline)
     except Stopped:

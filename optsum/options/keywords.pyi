@@ -171,6 +171,6 @@ class ScoreKeywords(TextKeywords, total=False):
     length_unit: Literal["words", "sentences", "characters", "tokens", "given"] | None
     """Unit of --max-length [words; given for a cover if topics have lengths]."""
     uncoverable: Literal["error", "skip"] | None
-    """Cover: a claim that no passage supports is missed, or left out [error]."""
+    """Cover: an abstract sentence that no unit supports counts as missed (error) or is left out (skip) [error]."""
     time_limit: float | None
     """Seconds for finding the optimum, or all oracles, of a topic."""

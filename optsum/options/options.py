@@ -963,7 +963,8 @@ class ScoreOptions(Model):
     )
     length_tokenizer: LengthTokenizer = None
     uncoverable: Literal["error", "skip"] = Field(
-        "error", description="cover: a claim that no passage supports is missed, or left out"
+        "error",
+        description="cover: an abstract sentence that no unit supports counts as missed (error) or is left out (skip)",
     )
     time_limit: float | None = Field(
         None, ge=0, description="seconds for finding the optimum, or all oracles, of a topic"

@@ -47,7 +47,7 @@ Word: TypeAlias = tuple[str, ...]  # The tokens of a word, at least one.
 
 @dataclass(frozen=True, slots=True)
 class TextLimit:
-    """An upper limit for all texts made of the documents' words: `hits` of the `total` n-grams of the references."""
+    """An upper limit for texts of the documents' words, of limited length: `hits` of `total` reference n-grams."""
 
     hits: int
     total: int

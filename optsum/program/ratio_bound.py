@@ -335,7 +335,7 @@ _STEPS: Final = 2_000  # Approximate largest limit of the side constraints of wi
 def anchored(
     instance: Coverage, power: Fraction, anchor: Sequence[float], box: DenominatorBox | None = None
 ) -> Weighted:
-    r"""Return an inequality that all selections with a harmonic mean, or a product of powers, >= `power` > 0 satisfy.
+    r"""Return an inequality that all selections with a harmonic mean V, or product of powers P, >= `power` > 0 satisfy.
 
     Let r > 0 be the anchor, and W the sum of the weights. A harmonic mean H is concave, so it is at most its tangent:
     :math:`H(y) \ge V` implies :math:`\sum_h (w_h / r_h^2) \, y_h \ge V (\sum_h w_h / r_h)^2 / W`. For a product, by the

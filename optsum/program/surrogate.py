@@ -90,7 +90,7 @@ class DenominatorBox:
         )
 
     def sloped(self) -> DenominatorBox:
-        """Narrow the ranges of quotients to values that are possible with the first coordinate in its range."""
+        """Narrow the ranges of quotients (of other coordinates by the first) to values that the first permits."""
         low, high = list(self.low), list(self.high)
         for number, (under, over) in enumerate(self.outlines, 1):
             # With larger x, y / x grows on a convex curve from the origin, and falls on a concave one.

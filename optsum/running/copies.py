@@ -50,7 +50,7 @@ CONTEXT: Final = _Context()  # Shared by all calls: for another context, loky wo
 
 
 def _let_go_of_files() -> None:
-    """Redirect files open for writing to the null device, because a lock lasts until all its descriptors are closed."""
+    """Redirect a copy's files open for writing to the null device, as they would keep the locks of the original."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for number in [int(link.name) for link in Path("/proc/self/fd").iterdir()]:
         with suppress(OSError):  # the descriptor of the listing is closed by now

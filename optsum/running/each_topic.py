@@ -179,7 +179,7 @@ def _sent(
 
 
 def digest(topic: Topic) -> str:
-    """Return a hash of the text of a topic: 20 hexadecimal digits for most topics."""
+    """Return a hash of the content of a topic: 20 hexadecimal digits, or the 16 of `digest_before`."""
     texts = (*topic.documents, *topic.references)
     others = (topic.cover, topic.parses, topic.weights, topic.lengths, topic.problem)
     try:

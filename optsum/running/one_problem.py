@@ -176,8 +176,8 @@ def setup_of(options: Options) -> Setup:
 def problems(topic: Topic, setup: Setup) -> Iterator[Topic]:
     """Yield the problems of a topic, by the option `references`: the topic, or copies with one reference each.
 
-    With "best", this is one problem. With "agreed", a topic keeps all references if the time limit is reached before
-    they are compared, and `build` then refuses it.
+    With "best", the topic keeps all references, which are searched one by one later. With "agreed", it keeps the one
+    that agrees best with another; if the time limit comes first, it keeps all, and `build` refuses it.
     """
     if setup.options.vectors is not None:
         topic = read_vectors(topic, setup.options.vectors)

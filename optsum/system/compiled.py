@@ -418,7 +418,7 @@ def compile_at_once(*, optional: bool = False) -> None:
 
 @cache
 def compiles(prepare: Part) -> Callable[[], None]:
-    """Return `prepare`, which calls kernels so that they are compiled or loaded, as a part that runs only once."""
+    """Return `prepare`, which calls kernels to compile or load them, as a part: it runs once, at a call or later."""
 
     @wraps(prepare)
     def part() -> None:

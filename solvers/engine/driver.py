@@ -349,7 +349,8 @@ class Budget:
     """The limits and the progress of a search; the search of each program has a budget of its own (`Driver`).
 
     `limits`: the limits of nodes (frames of a search) and of memory; the deadline limits the time. `programs`: number
-    of searched programs. `corners`: number of examined corners of boxes of denominators, which count as nodes too.
+    of searched programs. `corners`: number of examined corners of boxes of denominators. The limit of nodes holds for
+    each of the two as well.
     """
 
     def __init__(self, limits: Limits | None = None, deadline: Deadline | None = None) -> None:

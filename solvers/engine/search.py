@@ -132,7 +132,7 @@ def make_node(nodes, node_slots, counters, unit, without, with_):
 
 
 class Items(NamedTuple):
-    """The units in the order of search, then the joints, and limits of the amounts that undecided units can add."""
+    """The units in the order of search, then the joints; and the least or the most that undecided ones can add."""
 
     ids: IntArray
     # lengths, profit: (n,)

@@ -683,7 +683,7 @@ class LengthTable:
         return _diagram_of(steps, counted)
 
     def _with(self, unit: int, values: NDArray[np.int64], worth: int, cost: int) -> NDArray[np.int64]:
-        """Return the values of states after a unit is added, for each end of its piece of the reference."""
+        """Return the values v(p) of states (`all_of`) after adding a unit, matched with the reference up to p."""
         _gains_of(self._ceilings, unit, self._gains)
         # A piece gains at least as much as all pieces that it contains, which end sooner or begin later.
         gains = np.maximum.accumulate(np.maximum(self._gains, 0), axis=1)

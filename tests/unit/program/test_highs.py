@@ -114,7 +114,7 @@ def test_ctrl_c_ends_highs(model: LinearModel) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seconds", [0.0, 0.001, 60.0])
 def test_a_bound_that_ends_early_is_weaker_never_wrong(kind: str, seconds: float) -> None:
-    for seed in range(2):
+    for seed in range(4):
         problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind))
         best, bound = brute_force(problem).best, problem.root_bound(Deadline(seconds))
         if best is not None and bound is not None:

@@ -20,16 +20,16 @@ from optsum.program.surrogate import reaches
 from optsum.system.clock import NEVER, Deadline, Stopped, Termination
 from optsum.testing import HARMONIC, brute_force, random_coverage
 
-TRIALS = 24
+TRIALS = 60
 STEP = Fraction(1, 10**6)
 # The least number of bounds that are tight, and the largest mean excess as a share of the optimum.
 EXPECTED = {
-    "precision": (11, 0.3),
-    "f1": (9, 0.05),
-    "set": (8, 0.41),
-    "sum": (5, 0.38),
-    "product": (5, 0.6),
-    HARMONIC: (10, 0.18),
+    "precision": (22, 0.39),
+    "f1": (22, 0.07),
+    "set": (23, 0.41),
+    "sum": (13, 0.35),
+    "product": (14, 0.6),
+    HARMONIC: (29, 0.13),
 }
 
 
@@ -136,7 +136,7 @@ def _sum_of_ratios(rng: np.random.Generator, number: int) -> Coverage:
 def _sums_of_ratios() -> list[tuple[Coverage, Fraction]]:
     """Return instances, each with its optimum."""
     rng = np.random.default_rng(9)
-    made = [_sum_of_ratios(rng, number) for number in range(10)]
+    made = [_sum_of_ratios(rng, number) for number in range(20)]
     return [(instance, Fraction(brute_force(CoverageProblem.of(instance)).best)) for instance in made]
 
 
@@ -156,7 +156,7 @@ def test_sums_are_bounded_by_prices_from_any_known_value(
         reached += bound - best <= best * STEP
         excess += min(1.0, float((bound - best) / max(best, STEP)))
     if seconds is None:
-        assert reached >= 2
+        assert reached >= 3
         assert excess / len(_sums_of_ratios()) <= 0.35
 
 

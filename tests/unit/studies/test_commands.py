@@ -180,7 +180,7 @@ def test_every_study_draws_a_figure(run: Any, tmp_path: Path, name: str, topics:
     pytest.importorskip("matplotlib")
     plot = tmp_path / "plot.svg"
     status, _, err = run(
-        name, EXAMPLES / "data" / topics, "--limit", "1", "--plot", plot, "--figures", tmp_path / "all"
+        name, EXAMPLES / "data" / topics, "--limit", "2", "--plot", plot, "--figures", tmp_path / "all"
     )
     assert (status, err) == (0, "")
     drawn = plot.read_text(encoding="utf-8")

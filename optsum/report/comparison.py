@@ -16,7 +16,7 @@ from itertools import combinations, groupby, islice
 from logging import getLogger
 from math import atan, cos, erfc, isfinite, pi, sin, sqrt
 from pathlib import Path
-from statistics import fmean, mean, median, stdev
+from statistics import fmean, mean, median, mode, stdev
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, Unpack
 
 import numpy as np
@@ -440,8 +440,10 @@ def seeds_of(given: object, seed: int | None = None) -> tuple[int, ...]:
     found = tuple(islice(given, _MOST_SEEDS + 1))
     if not found or not all(isinstance(seed, int) and not isinstance(seed, bool) and seed >= 0 for seed in found):
         raise wrong
-    if len(found) > _MOST_SEEDS or len(set(found)) < len(found):
-        raise OptionError(f"Some seed is given twice, or there are more than {_MOST_SEEDS}: give fewer, each once.")
+    if len(found) > _MOST_SEEDS:
+        raise OptionError(f"There are more than {_MOST_SEEDS:,} seeds: give fewer.")
+    if len(set(found)) < len(found):
+        raise OptionError(f"The seed {mode(found)} is given twice: give each seed once.")
     return found
 
 

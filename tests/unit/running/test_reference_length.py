@@ -84,7 +84,7 @@ def test_impossible_uses_of_the_reference_length_are_refused() -> None:
         optsum.solve(TOPIC, max_length="refrence")  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="give lengths"):
         optsum.frontier(TOPIC, max_length="reference")
-    with pytest.raises(InputError, match="has 4 words, but min_length is 5"):
+    with pytest.raises(InputError, match="maximum length of 4 words, which is below min_length 5"):
         optsum.solve(TOPIC, max_length="reference", min_length=5)
     instance = optsum.Coverage.of([3, 2], [{0: 1}, {0: 1}], [[1]], max_length=3)
     with pytest.raises(OptionError, match="a problem has no reference"):

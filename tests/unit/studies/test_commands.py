@@ -204,7 +204,7 @@ def test_the_papers_systems_on_the_papers_table(run: Any, tmp_path: Path) -> Non
     assert (rows["one"]["correct"], rows["one"]["minimum"], rows["two"]["precision"]) == (4, 6, 1)
     assert rows["two"]["covered"] == pytest.approx([1, 2 / 3, 2 / 3])
     # Missing data is reported.
-    for said in ("No topic has meta.condition", f"{LEAD} is not here", "no topic has both meta.questions"):
+    for said in ("No topic has meta.condition", f"There is no row {LEAD}", "no topic has both meta.questions"):
         assert said in shown
 
 

@@ -73,7 +73,7 @@ def test_systems_are_scored_against_the_agreed_reference() -> None:
     ]
     study = study_lin_hovy([TOPIC], systems)
     assert [(row["system"], row["score"], row["words"]) for row in study.of("system")] == [("mine", 0.5, 2)]
-    assert "system 'h': it has no summary" in study.errors[0]
+    assert "system 'h': there are human scores, but no summary" in study.errors[0]
     assert {line[0]: line[1] for line in study.scores().rows}["T: mine"] == "0.500"
 
 

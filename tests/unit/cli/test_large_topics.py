@@ -35,7 +35,7 @@ pytestmark = [
 def test_a_large_topic_is_solved_or_refused(tmp_path: Path, kind: str, strategy: str) -> None:
     topics = write_large(tmp_path / "large.jsonl", kind, KINDS[kind][0] // 10)
     out = tmp_path / "rows.jsonl"
-    limits = ["--max-length", "100", "--time-limit", "2", "--strategy", strategy]
+    limits = ["--max-length", "100", "--time-limit", "4", "--strategy", strategy]
     done = subprocess.run(
         [sys.executable, "-c", MEASURED, "solve", str(topics), *limits, "-q", "-o", str(out)],
         capture_output=True, text=True, check=False, timeout=300,

@@ -167,7 +167,7 @@ def test_a_topic_that_kills_its_process_is_tried_again_and_is_an_error_row(
 @pytest.mark.skipif(not SCRIPT.exists() or os.name != "posix", reason="needs the source tree, and signals")
 def test_nothing_is_lost_whoever_is_killed() -> None:
     # Four of six ways to kill; `test_signals` tests SIGTERM and Ctrl-C of the first process.
-    command = [sys.executable, str(SCRIPT), "--kills", "4", "--topics", "90", "--only", "loky"]
+    command = [sys.executable, str(SCRIPT), "--kills", "4", "--topics", "150", "--only", "loky"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "| 1 | SIGKILL to the driver | loky |" in done.stdout

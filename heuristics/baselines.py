@@ -163,7 +163,7 @@ class Greedy(Strategy):
 
 
 def _covers(problem: Problem, selection: Selection, held: Evaluation) -> bool:
-    """Return whether a cover is infeasible, or a selection violates more than the limits of the length."""
+    """Return whether a minimized selection is infeasible, or another violates more than the limits of the length."""
     return held.violation > (0 if problem.sense is Sense.MINIMIZE else problem.excess(selection))
 
 

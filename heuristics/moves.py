@@ -591,7 +591,7 @@ def _thin(arrays: Any, moves: Any, descent: Any) -> Any:
 
 @njit(cache=True)
 def settle(arrays: Any, moves: Any, descent: Any, dense: bool) -> Any:
-    """Drop units down to the maximum length, then add and drop while the rank improves; return the evaluated moves."""
+    """Drop units to the maximum length, then add and drop while the rank improves; return the number of tried moves."""
     state, barred, evaluations = descent.state, descent.barred, np.int64(0)
     if arrays.kind == COVER and state.scalars[CHOSEN] > _MOST_CHOSEN * len(state.copies):
         evaluations += _thin(arrays, moves, descent)

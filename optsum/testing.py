@@ -619,7 +619,11 @@ def check_states(problem: Problem, rng: np.random.Generator, where: str) -> None
             orphans = sum(unit not in chosen for child in chosen for unit in instance.ancestors(child)[:1])
             missing = int(state.scalars[MISSING])
             missing += 0 if covering else problem.excess(selection)
-            expect(missing + orphans == violation, where, f"{text}: {missing + orphans} violations, not {violation}.")
+            expect(
+                missing + orphans == violation,
+                where,
+                f"{text} has the violation {missing + orphans} instead of {violation}.",
+            )
         top, bottom = map(int, value_pair(arrays, state))
         value = Fraction(top, bottom)
         if before is not None:
@@ -627,7 +631,7 @@ def check_states(problem: Problem, rng: np.random.Generator, where: str) -> None
             key_change = evaluation.key - old_key
             change = (old_value - value) if covering else (value - old_value)
             agree = (change > 0) - (change < 0) == (key_change > 0) - (key_change < 0)
-            expect(agree, where, f"{text} improves by {change}, the key by {key_change}.")
+            expect(agree, where, f"{text}: the objective changes by {change}, the key by {key_change}.")
         before = value, evaluation.key
         if problem.size == 0:
             return
@@ -1016,8 +1020,9 @@ def _check_sides(problem: Problem, outcome: RawOutcome, best: Any, where: str) -
             honest = above(outcome.objective, evaluation.key) <= _SLACK
             expect(honest, where, "its claimed objective differs from its answer's.")
     if outcome.bound is not None and held is not None:
+        worth = float(Fraction(held) * model.denominator - model.offset)
         valid = above(outcome.bound, held) >= -_SLACK
-        expect(valid, where, f"the bound {outcome.bound} excludes a selection worth {held}.")
+        expect(valid, where, f"the bound {outcome.bound} excludes a selection worth {worth} in the linear model.")
 
 
 def _check_options(name: str, problem: Problem) -> None:

@@ -402,7 +402,7 @@ class Strategy(ABC):
             If the strategy finds only one optimum, or cannot search the problem.
         """
         del problem, limits, should_stop
-        raise UnsupportedError(f"The strategy {self.name} does not enumerate optima: use branch-and-bound.")
+        raise UnsupportedError(f"The strategy {self.name} does not enumerate optima: use auto.")
 
     def near(
         self, problem: Problem, nearness: Nearness, limits: Limits, should_stop: Callable[[], bool] | None = None
@@ -417,7 +417,7 @@ class Strategy(ABC):
             The threshold.
         """
         del problem, nearness, limits, should_stop
-        raise UnsupportedError(f"{self.name} does not enumerate near-optimal selections: use branch-and-bound.")
+        raise UnsupportedError(f"The strategy {self.name} does not enumerate near-optimal selections: use auto.")
 
     def by_length(
         self, problem: Problem, lengths: Sequence[int], limits: Limits, deadline: Deadline

@@ -296,7 +296,9 @@ def _with_marks(topic: Topic, number: int | None, parts: Sequence[_Marks], neede
 
     if number is not None:
         if number >= len(topic.references):
-            raise InputError(f"an alignment names reference {number}; there are {len(topic.references)}, from 0")
+            raise InputError(
+                f"an alignment names reference {number}; there are {len(topic.references)}, numbered from 0"
+            )
         references: tuple[Text, ...] = (topic.references[number],)
     else:
         texts = tuple(chain.from_iterable(part.texts for part in parts))

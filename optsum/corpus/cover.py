@@ -98,8 +98,8 @@ def _check_ids(topic: Topic, named: frozenset[SentenceId]) -> None:
             )
         if texts and unit not in texts and (isinstance(unit, int) or "sentence_ids" in topic.meta):
             raise InputError(
-                f"The cover of topic {topic.id!r} names {unit!r}, which is none of the {len(texts)} sentences of its "
-                f"documents: number sentences from 0 over all documents, or name them in meta.sentence_ids."
+                f"The cover of topic {topic.id!r} names {unit!r}, which is no sentence of its documents "
+                f"({len(texts)} in all): number sentences from 0 over all documents, or name them in meta.sentence_ids."
             )
 
 
@@ -122,8 +122,8 @@ def check_extract(topic: Topic, alternatives: Alternatives, extract: Iterable[Se
             )
         if closed or (texts and isinstance(unit, int)):
             raise InputError(
-                f"The extract names {unit!r}, which is none of the {len(texts)} sentences of topic {topic.id!r}: use "
-                "the numbers or ids by which the topic's cover names sentences."
+                f"The extract names {unit!r}, which topic {topic.id!r} does not have ({len(texts)} sentences in all): "
+                "use the numbers or ids by which the topic's cover names sentences."
             )
 
 

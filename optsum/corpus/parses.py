@@ -34,10 +34,10 @@ def parses_of(topic: Topic) -> tuple[Parse, ...]:
     """
     try:
         return tuple(
-            _fitted(block.parse(), sentence, unit)
+            _fitted(block.parse(), sentence)
             if block
             else Parse((Token("", deprel="root"),), raw_text(sentence))  # of a sentence without a word
-            for unit, (block, sentence) in enumerate(zip(_blocks(topic), topic.sentences, strict=True))
+            for block, sentence in zip(_blocks(topic), topic.sentences, strict=True)
         )
     except InputError as error:
         raise InputError(f"topic {topic.id!r}: {error}") from None
@@ -126,7 +126,7 @@ def _read(name: str, source: str) -> list[Block]:
     return conllu_blocks(read_text(path, ""), str(path))
 
 
-def _fitted(parse: Parse, sentence: Sentence, unit: int) -> Parse:
+def _fitted(parse: Parse, sentence: Sentence) -> Parse:
     """Return the parse with the sentence as its text; the two may differ in white space only."""
     text = raw_text(sentence)
     if text == parse.text:
@@ -136,7 +136,7 @@ def _fitted(parse: Parse, sentence: Sentence, unit: int) -> Parse:
     before = list(accumulate((not sign.isspace() for sign in parse.text), initial=0))
     if "".join(parse.text.split()) != "".join(text.split()):
         raise InputError(
-            f"{parse.source}: the parse is of {parse.text!r:.80}, but sentence {unit} is {text!r:.80}; "
+            f"{parse.source}: the parse is of {parse.text!r:.80}, but the topic's text there is {text!r:.80}; "
             "give a parse for each sentence, in the order of the sentences"
         )
     tokens = []

@@ -409,7 +409,7 @@ def _checked(name: str, obj: Mapping[Any, Any], columns: Columns | None, reading
         lengths = tuple(checked(length, f"lengths[{place}]") for place, length in enumerate(numbers))
     if reading.source_words is not None:
         if covered or "vectors" in obj:
-            raise InputError("the cover or vectors of the topic refer to all sentences: leave out --source-words")
+            raise InputError("the cover or vectors of the topic refer to all sentences; leave out --source-words")
         documents = _first_words(documents, reading.source_words)
         units = sum(map(len, documents))
         parses = None if parses is None else parses[:units]

@@ -815,7 +815,8 @@ class Facility(Coverage):
         full = whole(full, "The denominator", least=1, most=LARGEST_DENOMINATOR)
         if similar.shape != (len(importance), len(length)):
             raise InputError(
-                f"Similarities of {len(importance)} tokens and {len(length)} units have the shape {similar.shape}."
+                f"The similarities of {len(importance)} tokens and {len(length)} units have the shape {similar.shape}: "
+                "give a row for each token and a column for each unit."
             )
         if float(importance @ similar.max(axis=1, initial=0).astype(np.float64)) > LARGEST_DENOMINATOR:
             raise InputError("The similarities are too large together: divide them by a common factor.")
@@ -964,8 +965,8 @@ class Facility(Coverage):
 
     def _too_many(self, levels: int) -> UnsupportedError:
         return UnsupportedError(
-            f"The {levels} different similarities of reference tokens to {self.size} units need too much memory: use "
-            "branch-and-bound, which begins with the highest ones, or a lower number of steps, --similarity-unit."
+            f"{levels:,} levels of similarity to {self.size} units need too much memory: use branch-and-bound (if it "
+            "is not used already), which begins with the highest levels, or a lower --similarity-unit."
         )
 
 

@@ -247,7 +247,7 @@ def _feed_seams(arrays: Any, state: Any, first: int, second: int, sign: int) -> 
 
 @njit(cache=True)
 def _mend_seams(arrays: Any, state: Any, unit: int, sign: int) -> None:
-    """Add (`sign` 1) or remove (-1) the seams of a unit with its chosen neighbours, and reverse those between these."""
+    """Add (`sign` 1) or remove (-1) the seams of a unit with its chosen neighbours, and the opposite between these."""
     before, after = unit - 1, unit + 1
     while before >= 0 and state.chosen[before] == 0:
         before -= 1

@@ -603,7 +603,7 @@ def _file_of(place: Path, name: str) -> Path:
     for path in [place, *(stem.with_name(f"{stem.name}{ending}") for ending in _ENDINGS)]:
         if path.is_file():
             return path
-    raise InputError(f"There is no solution of {name}: give it the name {stem}.sol.")
+    raise InputError(f"There is no solution of {name}: put it at {stem}.sol.")
 
 
 def _selection(found: SolutionFile, labels: list[str], path: Path) -> tuple[int, ...] | None:

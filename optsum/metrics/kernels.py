@@ -327,7 +327,10 @@ def covered_positions(ids: Any, start: Any, own: int, different: int) -> Any:
 
 @njit(cache=True)
 def union_hits(ids: Any, start: Any, group: Any, different: int) -> Any:
-    """Count each reference's tokens on common subsequences. `group`: first sentences of references, of summary, end."""
+    """Count each reference's tokens on common subsequences, clipped by the summary's counts.
+
+    `group`: the first sentence of each reference and of the summary, and the end.
+    """
     references = len(group) - 2
     first = group[references]
     covered = covered_positions(ids, start, first, different)

@@ -152,7 +152,7 @@ def vectors_of(arrays: Mapping[str, Any], sentences: int, references: Sequence[S
             raise InputError("there are both similarities and vectors; give one of them")
         _check_shape(given, "similarities", "(tokens of the sentences, tokens of the references)")
         if given.size and np.abs(given).max() > 1 + 1e-6:
-            raise InputError(f"a similarity is {given.flat[np.abs(given).argmax()]:.4g}; it must be from -1 to 1")
+            raise InputError(f"a similarity is {given.flat[np.abs(given).argmax()]:.10g}; it must be from -1 to 1")
         left = right = None
         tokens, model_tokens = given.shape
     else:

@@ -86,7 +86,8 @@ class Nearness:
         if self.steps is not None:
             if step is None:
                 raise UnsupportedError(
-                    "--within-steps needs steps of one size, as recall has: use --within, --at-least or --best."
+                    "The objective has no steps of one size, which --within-steps needs: use --within, --at-least or "
+                    "--best."
                 )
             return key - sign * self.steps * step
         if self.within is None:

@@ -128,7 +128,9 @@ class Sides:
         similar = self.exclusive is not None and not isinstance(self.exclusive, Mapping)
         if (self.per_document is not None or similar) and not heads.keys() <= set(range(len(topic.sentences))):
             option, lacks = ("--per-document", "document") if self.per_document is not None else ("--exclusive", "text")
-            raise InputError(f"Topic {topic.id!r} has a unit without a {lacks}: give it one, or leave out {option}.")
+            raise InputError(
+                f"Topic {topic.id!r} has a unit without a {lacks}: leave out {option}, or give every unit one."
+            )
         return [row for row in rows if row.binds]
 
     def _all(self, topic: Topic, spec: Spec) -> Iterator[_Limit]:
@@ -584,7 +586,9 @@ class Task(ABC):
         known = self.numbers()
         names = [tuple(name) if isinstance(name, list) else name for name in named]
         if unknown := [name for name in names if isinstance(name, _NO_NAMES) or name not in known]:
-            raise InputError(f"The start of {self.id!r} names {unknown[0]!r:.40}, not one of its units: leave it out.")
+            raise InputError(
+                f"The start of {self.id!r} names {unknown[0]!r:.40}, which is not one of its units: leave it out."
+            )
         return tuple(sorted({known[name] for name in names}))
 
     def text(self, selection: Selection) -> tuple[str, ...] | None:

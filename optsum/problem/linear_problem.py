@@ -222,8 +222,8 @@ class LinearProblem(Problem):
                     row = int(broken_rows[0])
                     name = f"constraint {program.row_names[row]}" if program.row_names else f"row {row}"
                     raise BackendError(
-                        f"With the units {list(selection)}, the values of other variables by HiGHS violate {name}: "
-                        "its numbers are too large for the tolerances of HiGHS; divide rows by common factors."
+                        f"With the units {list(selection)}, HiGHS gives other variables values that violate {name}: "
+                        "the numbers of this row are too large for its tolerances; divide rows by common factors."
                     )
         return violation, values
 

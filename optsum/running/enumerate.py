@@ -344,9 +344,10 @@ def resolve_enumeration(
     if nearness is None:
         return options
     if options.references == "best" and nearness.steps is not None:
+        pooled = ", or --references=pooled" if options.measure == "recall" else ""
         raise UnsupportedError(
             "--within-steps needs steps of one size, which several references do not share: use --within, --at-least "
-            "or --best, or --references=pooled."
+            f"or --best{pooled}."
         )
     return options if options.time_limit is not None else options.model_copy(update={"time_limit": NEAR_S})
 

@@ -90,7 +90,8 @@ class LinHovyStudy(CutStudy):
         option("units of a reference that are clipped separately: its sentences or clauses, or the whole"),
     ] = "sentences"
     reference: Annotated[
-        Literal["model", "summary"], option("of the two that agree best: reference (model) or scored one (summary)")
+        Literal["model", "summary"],
+        option("which of the two that agree best is used: the model, or the scored summary"),
     ] = "model"
     strategy: Annotated[str, option("exhaustive, as in the paper, or branch-and-bound")] = "exhaustive"
 

@@ -63,7 +63,7 @@ from ..engine.search import total_of
 
 def recall_program(coverage: Coverage) -> Program:
     if not coverage.constant_denominator:
-        raise UnsupportedError("Only constant denominators (recall) are supported: use the strategy branch-and-bound.")
+        raise UnsupportedError("This search supports only constant denominators (recall): use branch-and-bound.")
     return program_of(coverage, (1, 0))
 
 

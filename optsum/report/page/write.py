@@ -455,7 +455,7 @@ def _checked(optima: object) -> dict[str, Any] | None:
         and all(len(each) == 2 and isinstance(each[1], int | float) for each in shares or [])
     )
     if not fits:
-        raise InputError(f"{_STRANGE}: optima are not counts, sets and shares")
+        raise InputError(f"{_STRANGE}: optima need count, complete, listed and shares")
     return {"count": str(count), "complete": held.get("complete") is True, "listed": sets, "shares": shares}
 
 

@@ -122,7 +122,7 @@ def test_words_without_characters_stay_without() -> None:
         ({"parses": None, "meta": {"conllu": ["a", ""]}}, "meta.conllu is ['a', '']"),
         ({"parses": None, "meta": {"conllu": "no.conllu"}}, "neither no.conllu nor conllu/no.conllu exists"),
         ({"parses": ["", ""]}, "parses[0] should hold one sentence, but holds 0"),
-        ({"parses": [format_conllu(PARSED[0])] * 2}, f"the parse is of {TEXTS[0]!r}, but sentence 1 is"),
+        ({"parses": [format_conllu(PARSED[0])] * 2}, f"the parse is of {TEXTS[0]!r}, but the topic's text there is"),
         ({"parses": ["1\ta\t_\t_\t_\t_\t1\tdep"] * 2}, "parses[0]: sentence 1: no word is the root"),
         (
             {"documents": [["a"], []], "parses": ["1\ta\t_\t_\t_\t_\t0\troot\n\n1\ta\t_\t_\t_\t_\t0\troot"]},

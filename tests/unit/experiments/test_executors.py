@@ -171,4 +171,5 @@ def test_nothing_is_lost_whoever_is_killed() -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "| 1 | SIGKILL to the driver | loky |" in done.stdout
+    assert "4 kills;" in done.stdout
     assert "; 0 faults" in done.stdout

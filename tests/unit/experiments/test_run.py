@@ -293,6 +293,9 @@ def test_shards_are_shares_of_the_first_topics() -> None:
     run("other", shard="2/2", limit=4)
     with pytest.raises(optsum.OptionError, match=r"\(limit: 3 and 4\)"):
         merge(["s1", "other"], "all")
+    run("nothing", shard="2/2", limit=0)
+    with pytest.raises(optsum.OptionError, match=r"\(limit: 3 and 0\)"):
+        merge(["s1", "nothing"], "all")
     merged = merge(["s1", "s2"], "all")
     assert (merged.done, merged.total) == (6, 6)
     assert run("all", resume=True).done == 10

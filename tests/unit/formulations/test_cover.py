@@ -146,13 +146,16 @@ def test_uncoverable_sentences_skipped_are_reported() -> None:
         ({"cover": []}, "is empty"),
         ({"cover": [[], []]}, "each of the 2 abstract sentences 0, 1 has no alternative"),
         ({"cover": [[[]]]}, "for abstract sentence 0 is empty"),
-        ({"cover": [[[5]]]}, "names 5, which is none of the"),
-        ({"cover": [[[-1]]]}, "names -1, which is none of the"),
+        ({"cover": [[[5]]]}, "names 5, which is no sentence of its documents"),
+        ({"cover": [[[-1]]]}, "names -1, which is no sentence of its documents"),
         ({"cover": [[[1]], [["1"]]]}, "both as a number and as text"),
         ({"meta": {"sentence_ids": ["a", "b"]}}, "does not name each of the 5 sentences once"),
         ({"meta": {"sentence_ids": "abcde"}}, "does not name each of the 5 sentences once"),
         ({"meta": {"sentence_ids": list("abcda")}}, "does not name each of the 5 sentences once"),
-        ({"meta": {"sentence_ids": list("abcde")}, "cover": [[["f"]]]}, "names 'f', which is none of the"),
+        (
+            {"meta": {"sentence_ids": list("abcde")}, "cover": [[["f"]]]},
+            "names 'f', which is no sentence of its documents",
+        ),
     ],
 )
 def test_a_topic_that_cannot_be_covered_is_an_error_row(change: dict[str, Any], reason: str) -> None:

@@ -96,7 +96,7 @@ def test_a_negative_threshold_under_a_power_is_zero() -> None:
 
 
 def test_steps_need_steps_and_values_have_no_threshold() -> None:
-    with pytest.raises(UnsupportedError, match="needs steps of one size"):
+    with pytest.raises(UnsupportedError, match="no steps of one size"):
         Nearness(steps=1).least(1, MOST, step=None, power=1)
     with pytest.raises(AssertionError, match="depends on the values"):
         Nearness(values=1).least(1, MOST, step=None, power=1)

@@ -79,7 +79,7 @@ def test_impossible_starts_are_refused() -> None:
     topic = {"id": "t", "documents": [["a b", "b c d", "e"]], "references": [["a b c d"]]}
     with pytest.raises(optsum.InputError, match="violates the limits by 1"):
         optsum.solve(topic, max_length=4, start=[0, 1])
-    with pytest.raises(optsum.InputError, match="names 9, not one of its units"):
+    with pytest.raises(optsum.InputError, match="names 9, which is not one of its units"):
         optsum.solve(topic, max_length=4, start=[9])
     with pytest.raises(optsum.InputError, match="whole number"):
         optsum.search(Tour(1, 9, 3), "vns", start=[0.5])  # type: ignore[list-item]

@@ -67,7 +67,7 @@ def few(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_no_selection_of_a_topic_is_above(objective: str, few: bool) -> None:
-    for seed in range(4):
+    for seed in range(8):
         if (problem := problem_of(seed, OBJECTIVES[objective])) is None or problem.size > 12:
             continue
         best, bound = brute_force(problem).best, certificate.certify(problem, NEVER)

@@ -165,7 +165,7 @@ class Tight(Base):
 
 BROKEN: list[tuple[type[Base], str]] = [
     (Drifting, "differs from call to call"),
-    (Late, "another value after the checks|the linear model|disagree|improves by"),
+    (Late, "another value after the checks|the linear model|disagree|the objective changes by"),
     (Negative, "the violation of .* is negative"),
     (Lax, "is called feasible, 3 outside the length limits"),
     (Unordered, "are not ordered as their keys"),

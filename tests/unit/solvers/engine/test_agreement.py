@@ -1,4 +1,4 @@
-"""Check that the paper's bound and the default one find the same optima on every fourth topic of six data sets."""
+"""Check that the paper's bound and the default one find the same optima on every eighth topic of six data sets."""
 
 from __future__ import annotations
 

@@ -107,4 +107,4 @@ def refused(**given: Any) -> str:
 
 
 def test_a_ratio_has_no_steps() -> None:
-    assert "needs steps of one size" in refused()
+    assert "no steps of one size" in refused()

@@ -21,8 +21,8 @@ def study_tsc3(topics: Any, systems: Any = (), **options: Any) -> Tsc3Study:
 @pytest.mark.parametrize(
     ("topic", "selection", "reason"),
     [
-        (AIBO, [99], "names 99, which is none of the"),
-        (AIBO, ["s1"], "names 's1', which is none of the"),
+        (AIBO, [99], "names 99, which topic"),
+        (AIBO, ["s1"], "names 's1', which topic"),
         (AIBO, ["0"], "names the sentence '0', which topic 'aibo' calls 0"),
         ({"id": "t", "cover": [[["1"]]]}, [1], "names the sentence 1, which topic 't' calls '1'"),
     ],
@@ -47,7 +47,7 @@ def test_any_name_may_be_a_sentence_where_the_documents_do_not_say() -> None:
     assert score_extract(bare, ["a", "x", 7], 1).size == 3
     named = as_topic({"id": "t", "documents": [["One.", "Two."]], "cover": [[["a"]], [[0]]]})
     assert score_extract(named, ["a", "x", 1], 2).correct == 1
-    with pytest.raises(InputError, match="names 2, which is none of the"):
+    with pytest.raises(InputError, match="names 2, which topic"):
         score_extract(named, ["a", 2], 2)
 
 

@@ -248,7 +248,7 @@ def test_annotations_use_the_ids_of_the_topic() -> None:
         ({"relevant": [[0, 2]]}, "sentence 2 of document 0"),
         ({"relevant": [5]}, "sentences are 0 to 4"),
         ({"relevant_ranges": [[4, 6]]}, "sentences are 0 to 4"),
-        ({"relevant": [0], "reference_index": 2}, "names reference 2; there are 2, from 0"),
+        ({"relevant": [0], "reference_index": 2}, "names reference 2; there are 2, numbered from 0"),
     ],
 )
 def test_marks_that_the_topic_does_not_have(row: dict[str, Any], error: str) -> None:

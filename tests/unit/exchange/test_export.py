@@ -247,7 +247,7 @@ def test_no_solution_is_no_selection(tmp_path: Path, text: str) -> None:
         ("s0 1\ns0 0\n", "it gives s0 twice"),
         ("s0 1\ns999 1\n", "chooses s999, which is not a unit of this problem"),
         ("Model status\n", "the file or a line ends too early"),
-        (None, "There is no solution of one: give it the name"),
+        (None, "There is no solution of one: put it at"),
     ],
 )
 def test_an_answer_that_does_not_survive_is_an_error_row(tmp_path: Path, text: str | None, reason: str) -> None:

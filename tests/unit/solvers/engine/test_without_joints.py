@@ -91,7 +91,7 @@ def test_gains_are_divided_by_their_common_factor() -> None:
 )
 def test_other_instances_are_refused(change: dict[str, object]) -> None:
     instance = Coverage.of([1, 1], [{0: 1}, {1: 1}], [[1], [1]], constants=(0, 2), **{"max_length": 1, **change})  # type: ignore[arg-type]
-    with pytest.raises(UnsupportedError, match="Only constant denominators"):
+    with pytest.raises(UnsupportedError, match="only constant denominators"):
         solve_recall(instance, every=True)
 
 

@@ -24,7 +24,7 @@ from optsum.testing import brute_force, check_strategy, random_coverage
 
 @pytest.mark.parametrize("bound", ["lagrangian", "knapsack"])
 def test_the_strategy_passes_the_conformance_suite(bound: str) -> None:
-    check_strategy("branch-and-bound", instances=1, bound=bound)
+    check_strategy("branch-and-bound", instances=3, bound=bound)
 
 
 def test_a_sum_that_becomes_one_ratio_keeps_its_values() -> None:

@@ -558,8 +558,9 @@ def _cover(arrays: Any, moves: Any, descent: Any) -> Any:
 def refill(arrays: Any, moves: Any, descent: Any, dense: bool, noise: float) -> Any:
     """Add helpful moves that fit, best first; return the number of evaluated moves."""
     evaluations = np.int64(0)
-    # Under limits, an option may violate them, be dropped and be added again without end.
-    if arrays.kind == COVER and arrays.ruled == 0 and arrays.max_length >= arrays.lengths.sum():
+    # Under limits, or if units veto joints, an option may do harm, be dropped and be added again without end.
+    harmless = arrays.ruled == 0 and len(arrays.veto_joint) == 0 and len(arrays.seam_second) == 0
+    if arrays.kind == COVER and harmless and arrays.max_length >= arrays.lengths.sum():
         evaluations += _cover(arrays, moves, descent)
         if descent.state.scalars[MISSING] == 0:
             return evaluations

@@ -29,7 +29,7 @@ from optsum.corpus.formats import PREFIX
 from optsum.corpus.row_files import STORE, CellRows, RowStore, is_run_folder, to_bytes
 from optsum.corpus.topic import BadTopic, Reading, Topic, parse_columns
 from optsum.corpus.topics import is_program, topics_read
-from optsum.errors import InputError, OptionError, OptsumError, unknown_name
+from optsum.errors import InputError, OptionError, OptsumError, spoken, unknown_name
 from optsum.options.options import (
     OF_PROBLEMS,
     OF_WORKERS,
@@ -37,6 +37,7 @@ from optsum.options.options import (
     check_kinds,
     check_solver_is_used,
     described,
+    idle_options,
     own_of_solver,
     read_table,
     resolve,
@@ -229,11 +230,13 @@ def experiment_of(given: PathLike | Mapping[str, Any], options: Mapping[str, Any
     base = {**table, **{name: value for name, value in (options or {}).items() if value is not None}}
     _, base = posed(topics[0], base, map=own["map"])
     resolved: list[Options] = []
+    idle: list[dict[str, str]] = []
     fields = Options.model_fields
     default = None if own["backends"] is None else solving()
     for values in _combinations(own["grid"], where):
         try:
             cell = resolve({**base, **values}, strategy=default, among_others=True)
+            idle.append(idle_options({**base, **values}, cell))
             if "backend" not in STRATEGIES.load(cell.strategy).flags:
                 cell = cell.model_copy(update={"backend": fields["backend"].default, "backend_options": ()})
             resolved.append(cell)
@@ -244,6 +247,9 @@ def experiment_of(given: PathLike | Mapping[str, Any], options: Mapping[str, Any
         cells = {cell.config_hash: cell for cell in _on_solvers(resolved, own["backends"])}
     except OptsumError as error:
         raise OptionError(f"{where}: {error}") from error
+    for name, why in idle[0].items() if idle else ():
+        if all(name in each for each in idle):
+            _LOG.warning("%s: %s changes nothing with %s", where, name.replace("_", "-"), spoken(why))
     check_solver_is_used(options, *dict.fromkeys(cell.strategy for cell in cells.values()))
     columns = own["map"]
     if isinstance(columns, str):
@@ -278,7 +284,11 @@ def _combinations(grid: object, where: str) -> Iterator[dict[str, Any]]:
         once = {"flat", "language", "splitter", *OF_WORKERS}  # topics are read once
         known = [name for name in Options.model_fields if name not in once]
         if strange := next((name for name in axes if name not in known), None):
-            raise unknown_name("option of a grid", strange, known)
+            if strange in Options.model_fields:
+                raise OptionError(
+                    f"{where} has {strange} in the grid, but it is one for all cells: write it above [grid]."
+                )
+            raise unknown_name("option for a grid", strange, known)
         lists = [value if isinstance(value, list | tuple) else [value] for value in axes.values()]
         if empty := next((name for name, values in zip(axes, lists, strict=True) if not values), None):
             raise OptionError(f"{where} has no value for {empty}: give at least one.")

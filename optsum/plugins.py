@@ -127,7 +127,8 @@ class Registry(Generic[T]):
     def create(self, name: str, options: Mapping[str, Any], flags: Mapping[str, Any] | None = None) -> T:
         """Create an instance of the class with a name, with its options set.
 
-        `options`: options of the class. `flags`: all options of a run; those that the class names in `flags` are set.
+        `options`: options of the class. `flags`: all options of a run; the class takes those that its attribute `flags`
+        names.
         """
         cls = self.load(name)
         flagged = {} if flags is None else {flag: flags[flag] for flag in getattr(cls, "flags", ())}

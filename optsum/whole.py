@@ -118,7 +118,9 @@ def _made(values: Any, what: str, **range_: Any) -> NDArray[np.int64]:
         if rows and all(isinstance(row, Iterable) and not isinstance(row, str | bytes) for row in rows):
             nested = [whole_numbers(row, what, **range_) for row in rows]
             if len(set(map(len, nested))) > 1:
-                raise range_.get("error", InputError)(f"{_named(what)} has rows of different lengths.")
+                raise range_.get("error", InputError)(
+                    f"{_named(what)} is in a table whose rows have different lengths."
+                )
             return np.array(nested, np.int64).reshape(len(nested), len(nested[0]))
         shape, flat = (len(rows),), rows
     return np.array(whole_numbers(flat, what, **range_), np.int64).reshape(shape)

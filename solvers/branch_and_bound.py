@@ -685,7 +685,10 @@ class Refining:
         """Record a set that reaches the target with the kept levels; return whether its true value reaches it, too."""
         found = self._run.see(units)
         if not found.feasible:
-            raise BackendError(f"branch-and-bound claims that {sorted(units)} is feasible: this is not a valid result.")
+            raise BackendError(
+                f"branch-and-bound found {sorted(units)}, but the problem calls this infeasible: report this fault of "
+                "optsum, or of the problem's class, and use another strategy."
+            )
         reached = Fraction(found.key) * self._full >= self._target
         if not reached:
             self._missed = units

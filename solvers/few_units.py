@@ -907,7 +907,8 @@ def search_extracts(
     return found, chosen, all_totals, scores
 
 
-@njit(cache=True)
+# Inlined, like `_search_instance`, because otherwise all that they call would be compiled once for each.
+@njit(cache=True, inline="always")
 def _search_extract(tokens, begin, words, different, bounds, coded, form, ceilings, found, chosen, all_totals):
     """Make the instance of one topic and search it; `found` is unchanged if no optimum is proven."""
     max_length, min_length, in_words, measure, distinct, mean, unmatched, overlong, apart = form
@@ -1258,7 +1259,7 @@ def _search_instance_by_table(
     return state
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def _search_instance(
     lengths, start, feature, number, level_start, level, slot, constants, mass, low, high, integer, bounded, ceilings,
     found, chosen, all_totals,

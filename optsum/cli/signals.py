@@ -18,7 +18,7 @@ from typing import Any, Final, Self, TypeVar
 
 from optsum.errors import OptsumError, describe, visible
 from optsum.report.messages import is_quiet, note
-from optsum.system.processes.signal_guard import is_postponed
+from optsum.system.processes.signal_guard import is_postponed, send_again
 
 DONE: Final = 0
 FAILED: Final = 1  # A topic became an error row, or something unexpected happened.
@@ -91,6 +91,7 @@ class Signals:
         self._last = last
         self.number = None
         self._before: dict[int, Any] = {}
+        self._report = sys.unraisablehook
 
     def hear(self) -> None:
         raise KeyboardInterrupt
@@ -98,10 +99,13 @@ class Signals:
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
             self._before = {number: signal.signal(number, self._handle) for number in _HEARD}
+            self._report, sys.unraisablehook = sys.unraisablehook, self._lost
         return self
 
     def __exit__(self, *_: object) -> None:
         before, self._before = self._before, {}
+        if before:
+            sys.unraisablehook = self._report
         for number, handler in before.items():
             signal.signal(number, signal.SIG_IGN if self._last else handler)
 
@@ -114,6 +118,13 @@ class Signals:
         self.number = number
         if self._before:  # otherwise the context is being left
             self.hear()
+
+    def _lost(self, unraisable: Any) -> None:
+        """Send a signal again whose exception was lost, because it came while Python deleted a generator."""
+        if unraisable.exc_type is KeyboardInterrupt and self.number is not None:
+            send_again(self.number)
+        else:
+            self._report(unraisable)
 
     def status(self, status: int) -> int:
         """Return a command's exit status; after an interruption, 130 for Ctrl-C or 143 for SIGTERM."""

@@ -12,6 +12,7 @@ from fractions import Fraction
 from functools import cached_property
 from math import isfinite
 from numbers import Rational, Real
+from operator import index
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
 
 import numpy as np
@@ -133,9 +134,12 @@ class Run:
         Stopped
             When the target or the gap is reached.
         InputError
-            For a unit that does not exist, or an objective that is not finite.
+            For a unit that does not exist or is no whole number, or an objective that is not finite.
         """
-        units: Selection = tuple(sorted({int(unit) for unit in selection}))
+        try:
+            units: Selection = tuple(sorted(set(map(index, selection))))
+        except TypeError as error:
+            raise InputError(f"The selection {selection!r:.60} is not a list of unit numbers.") from error
         if units and not 0 <= units[0] <= units[-1] < len(self.problem.lengths):
             raise InputError(f"The selection {units} names a unit outside 0..{self.problem.size - 1}.")
         evaluation = self.evaluate(units)
@@ -207,9 +211,14 @@ class Run:
         """Call a search function with this run; at its deadline, even an evaluation that calls a solver is stopped."""
         before = of_search.set(self.deadline)
         try:
-            search(self)
+            returned = search(self)
         finally:
             of_search.reset(before)
+        if returned is not None and self.selection is None:
+            raise UnsupportedError(
+                f"The search returned {returned!r:.60}, which is ignored, and has reported no selection: call run.see "
+                "with each selection, and return nothing."
+            )
 
     def tell(self, sentence: str) -> None:
         """Log a message about the progress of the search, to the logger "optsum"."""

@@ -843,10 +843,10 @@ class RowWriter(AbstractContextManager["RowWriter"]):
 
     @property
     def held(self) -> Path | None:
-        """The file with the rows: the output, or while that is incomplete the ``.part`` next to it; None for a pipe."""
+        """The file with the rows: the output, or the ``.part`` next to it until it is complete; None without rows."""
         if self._journal is None:
             return None
-        return self._journal if self._journal.exists() else Path(self._name)
+        return next((path for path in (self._journal, Path(self._name)) if path.exists()), None)
 
     def _open(self) -> None:
         assert self._journal is not None  # noqa: S101 - of files only

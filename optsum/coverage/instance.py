@@ -377,11 +377,17 @@ class Coverage:
         n, features, totals = len(self.lengths), len(self.slot), len(self.constants)
         yield "a length is negative", bool((self.lengths < 0).any())
         yield "the summed length is beyond NO_LIMIT", float(self.lengths.sum(dtype=np.float64)) >= NO_LIMIT
-        yield "unit_start does not match the units", not _delimits(self.unit_start, n, len(self.unit_feature))
+        yield (
+            "unit_start does not divide the features among the units",
+            not _delimits(self.unit_start, n, len(self.unit_feature)),
+        )
         yield "entries name a feature that does not exist", _outside(self.unit_feature, features)
         yield "each entry needs one count", len(self.unit_count) != len(self.unit_feature)
         yield "counts of occurrences must be positive", bool((self.unit_count <= 0).any())
-        yield "level_start does not match the features", not _delimits(self.level_start, features, len(self.level))
+        yield (
+            "level_start does not divide the levels among the features",
+            not _delimits(self.level_start, features, len(self.level)),
+        )
         yield "a feature has no level 0", bool((np.diff(self.level_start) < 1).any())
         yield "a feature has a gain without a copy", bool(self.level[self.level_start[:-1]].any())
         steps = np.diff(self.level)

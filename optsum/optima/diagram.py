@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optsum.errors import InputError, UnsupportedError
+from optsum.system.clock import of_search
 
 _DEEP: Final = 100_000
 
@@ -231,22 +232,30 @@ class DiagramNodes:
         return Diagram.of_nodes(nodes, root)
 
 
+_BETWEEN: Final = 4096  # Number of nodes between two checks of the deadline.
 _BEYOND: Final = 2**31 - 1  # Stands for the unit of the terminal nodes: larger than every unit.
 
 
 class Ordered(DiagramNodes):
-    """Nodes of diagrams with ascending units on every path; a node beyond `max_nodes` raises `UnsupportedError`."""
+    """Nodes of diagrams with ascending units on every path.
+
+    A node beyond `max_nodes` raises `UnsupportedError`, and one after the deadline of the search `Stopped`.
+    """
 
     def __init__(self, max_nodes: int) -> None:
         super().__init__(_BEYOND)
         self._memo: dict[tuple[str, int, int], int] = {}
         self._max_nodes = max_nodes
+        self._deadline = of_search.get()
 
     def _added(self, row: tuple[int, int, int]) -> int:
         if len(self.rows) + len(self._memo) >= self._max_nodes:
             raise UnsupportedError(
-                f"The optima need more than {self._max_nodes} nodes in one order of the units; use sampled_jaccard."
+                f"With the units in one order, the sets need more than {self._max_nodes} nodes: take a random sample "
+                "of them (sample, or sampled_jaccard for their similarity)."
             )
+        if len(self.rows) % _BETWEEN == 0:
+            self._deadline.check()
         return super()._added(row)
 
     def union(self, f: int, g: int) -> int:

@@ -36,7 +36,7 @@ def hint(name: str, field: FieldInfo) -> str:
         return f"{_WIDER[name]} | None"
     if kind == OwnOptions:
         return "Mapping[str, Scalar] | Sequence[str] | None"
-    if "a list in a comparison" in (field.description or ""):
+    if "also takes a list" in (field.description or ""):
         return "float | Sequence[float] | None"
     words = []
     for part in [kind] if get_origin(kind) is Literal else get_args(kind) or [kind]:

@@ -119,7 +119,7 @@ class SolveKeywords(TextKeywords, total=False):
     chunk_rules: str | None
     """Compressive: rules that form chunks: ud, clearnlp, or a file [by the parse's labels]."""
     time_limit: float | Sequence[float] | None
-    """Seconds of search per problem; a list in a comparison."""
+    """Seconds of search per problem (compare also takes a list)."""
     node_limit: int | None
     """Nodes of the search tree per problem; a step that has begun is completed."""
     evaluation_limit: int | None

@@ -201,7 +201,8 @@ def own_options(given: Any) -> OwnOptions:
         else:
             name, value = item
         if not isinstance(value, bool | int | float | str):
-            raise ValueError(f"the value of {name} should be a number, a text, true or false")  # noqa: TRY004
+            hint = f'; write "{name}.{next(iter(value))}" in quotes' if isinstance(value, dict) and value else ""
+            raise ValueError(f"the value of {name} should be a number, a text, true or false{hint}")  # noqa: TRY004
         if name in found:
             raise ValueError(f"{name} is given twice")
         found[name] = value
@@ -346,6 +347,10 @@ def read_table(path: str | Path, known: Collection[str]) -> dict[str, Any]:
         if name in options:
             raise OptionError(f"The configuration {path} sets {name} twice.")
         if name not in known:
+            if name in {"topics", "grid"}:
+                raise OptionError(
+                    f"{path} is an experiment, because it has {name}: run it with optsum run {path} FOLDER"
+                )
             raise OptionError(f"{path}: {unknown_name('option', key, known)}")
         options[name] = value
     if isinstance(options.get("backend"), dict):
@@ -822,7 +827,7 @@ class Options(Model):
     source_words: SourceWords = None
     preset: Preset = None
     time_limit: Annotated[float | None, FlagHint(brief=True)] = Field(
-        None, ge=0, description="seconds of search per problem; a list in a comparison"
+        None, ge=0, description="seconds of search per problem (compare also takes a list)"
     )
     node_limit: int | None = Field(
         None, ge=0, description="nodes of the search tree per problem; a step that has begun is completed"
@@ -1075,18 +1080,27 @@ def resolve(
 
 _USED_BY: Final = {
     **dict.fromkeys(("chunk_profile", "chunk_rules", "uncoverable", "weights"), "formulation"),
-    "bound": "strategy", "similarity_unit": "metric", "stemmer": "stem",
+    **dict.fromkeys(("backend", "threads", "backend_options", "verify", "bound"), "strategy"),
+    "similarity_unit": "metric", "stemmer": "stem",
 }  # fmt: skip
 """Option that not every search uses -> the option that decides whether a search uses it."""
 
 
 def report_idle(given: Mapping[str, Any], options: Options, strategies: Sequence[str] = ()) -> None:
     """Warn of given options that have no effect with the other options; `strategies`: several instead of the one."""
+    for name, why in idle_options(given, options, strategies).items():
+        getLogger("optsum").warning("%s", spoken(f"--{name.replace('_', '-')} changes nothing with {why}"))
+
+
+def idle_options(given: Mapping[str, Any], options: Options, strategies: Sequence[str] = ()) -> dict[str, str]:
+    """Return given options that have no effect, each with the option or the strategies that make it idle."""
+    idle: dict[str, str] = {}
     if _USED_BY.keys().isdisjoint(given):
-        return
+        return idle
     used = set(options.formulated().flags)
     for each in strategies or (options.strategy,):
         used.update(STRATEGIES.load(each).flags)
+    used |= set(_OF_BACKENDS) if "backend" in used else set()
     used |= {"bound"} if options.bound in CERTIFIED else set()  # these bounds are for the results of every strategy
     used |= {"stemmer"} if options.stem else set()
     used |= set() if all(part.of_texts for part in parse_metric(options.metric).components) else {"similarity_unit"}
@@ -1096,8 +1110,8 @@ def report_idle(given: Mapping[str, Any], options: Options, strategies: Sequence
             several = by == "strategy" and len(strategies) > 1
             value = strategies[0] if by == "strategy" and strategies else getattr(options, by)
             why = "--no-stem" if by == "stem" else f"--{by}={value}"
-            why = f"the strategies {' and '.join(strategies)}" if several else why
-            getLogger("optsum").warning("%s", spoken(f"--{name.replace('_', '-')} changes nothing with {why}"))
+            idle[name] = f"the strategies {' and '.join(strategies)}" if several else why
+    return idle
 
 
 def _may_change(name: str, value: Any) -> bool:
@@ -1164,6 +1178,7 @@ def check_solver_is_used(given: Mapping[str, Any] | None, *strategies: str, enum
         else f"{' and '.join(strategies)} {'uses' if len(strategies) == 1 else 'use'} none"
     )
     able = "leave it out" if enumerates else f"leave it out, or give --strategy={solving()}"
+    able = able if len(strategies) < 2 else f"leave it out, or add {solving()} to --strategies"
     raise OptionError(f"The option {flag} is for searches with a MILP solver, but {why}: {able}.")
 
 

@@ -224,7 +224,8 @@ def only(instance: Coverage, h: int) -> Coverage:
 def greedy_units(instance: Coverage, deadline: Deadline = NEVER) -> tuple[int, ...]:
     """Return a greedy selection; no units if none is found by the deadline.
 
-    If values of a sum of ratios do not fit 64 bits, one ratio that approximates the sum is climbed with relaxed joints.
+    If the values of a sum of ratios do not fit into 64 bits, the selection is greedy for one ratio, without joints,
+    that approximates the sum.
     """
     climbed = climb(instance, deadline)
     if climbed is not None or not instance.combination.adds or not (instance.constants[1::2] > 0).all():

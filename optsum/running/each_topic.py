@@ -99,13 +99,15 @@ def each_topic(
     scores: bool = True,
     row_of: Callable[[Result], dict[str, Any]] | None = None,
 ) -> Generator[Any, None, None]:
-    """Yield results topic by topic, failures too: as lists, as `Several` topics at once, or as `Written` for `Lines`.
+    """Yield the results of topics, also of those that failed.
 
-    `setups`: all setups of the searches; they have the same problems and the same options of workers. `solve_part`:
-    returns the results of one problem: one for each setup, or fewer if the last is interrupted. Pickled for other
-    processes. `finish`: converts a result of `optsum.running.one_problem.answer` to results of `solve_part`; with it,
-    topics may be searched together. `scores`: whether these results need the official scores. `row_of`: converts
-    results to rows in worker processes; needed if there are `Lines` among the topics.
+    Results are lists, one for each topic; `Several` lists of topics that were searched together; or, for `Lines`, rows
+    that a worker has `Written`. `setups`: all setups of the searches; they have the same problems and the same options
+    of workers. `solve_part`: returns the results of one problem: one for each setup, or fewer if the last is
+    interrupted; it is pickled for other processes. `finish`: converts a result of `optsum.running.one_problem.answer`
+    to results of `solve_part`; with it, topics may be searched together. `scores`: whether these results need the
+    official scores. `row_of`: converts results to rows in worker processes; needed if there are `Lines` among the
+    topics.
     """
     given = topics_of(topics, reading_of(setups[0].options))  # its notes report doubts about these topics
     if executor is not None:  # its processes find on disk what this one compiles
@@ -274,7 +276,7 @@ def attempt(search: Callable[[Topic, Setup], Result], part: Topic, setup: Setup)
 
 
 def search_part(part: Topic, setup: Setup, search: Callable[[Topic, Setup], Result]) -> list[Result]:
-    """Return the result of `attempt` as a list: with `setup` and `search` bound, it is the work for `each_topic`."""
+    """Return the result of `attempt` as a list, as `each_topic` needs it of its `solve_part`."""
     return [attempt(search, part, setup)]
 
 
@@ -583,7 +585,7 @@ def _sense(first: Any) -> Sense | None:
 
 
 def _numbered(given: Iterable[Any]) -> Iterator[Any]:
-    """Yield topics, made from problems too; a problem without a name is named by its number, from 0."""
+    """Yield topics and, in place of each problem, a topic with it; a nameless problem is named by its number from 0."""
     for number, each in enumerate(given):
         if isinstance(each, Problem):
             topic = each.as_topic()

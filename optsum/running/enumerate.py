@@ -51,7 +51,7 @@ from optsum.running.one_problem import (
     warm_up,
 )
 from optsum.running.search import result_of_sets
-from optsum.system.clock import Stopped, Termination, clock
+from optsum.system.clock import Deadline, Stopped, Termination, clock, of_search
 from optsum.system.compiled import compiles
 from optsum.system.notebook import Words, facts, marked_text
 from optsum.system.processes.signal_guard import postponing
@@ -267,9 +267,16 @@ class Oracles(Optima):
         Notes
         -----
         If a limit was reached, ``count`` is a lower bound (0 if the value is not proven to be the optimum), and fields
-        about all sets, such as ``always`` and ``never``, are None.
+        about all sets, such as ``always`` and ``never``, are None. If the sets that contain no other cannot be found
+        within the limits, ``minimal_count`` is 0, no set is listed, and ``detail`` says so.
         """
-        listed = self.minimal() if minimal else self
+        result, listed = self.result, self
+        if minimal:
+            try:
+                listed = self.minimal()
+            except (UnsupportedError, Stopped):
+                listed = replace(self, diagram=Diagram.of_sets([]))
+                result = result.changed(detail="the sets that contain no other could not be found within the limits")
         known = self.proven if self.nearness is None else self.least is not None  # others may not be optimal
         drawn = self.complete and bool(listed)
         found = OptimaFields(
@@ -284,7 +291,7 @@ class Oracles(Optima):
             diverse=listed.diverse(diverse) if drawn and diverse else [] if self.complete and diverse else None,
             **({} if self.nearness is None else self._near_fields(seed)),
         )
-        return self.result.changed(enumeration=found)
+        return result.changed(enumeration=found)
 
     def _near_fields(self, seed: int) -> dict[str, Any]:
         found: dict[str, Any] = {"near": str(self.nearness)}
@@ -303,6 +310,7 @@ class Oracles(Optima):
         return found
 
 
+_LISTING_S: Final = 0.5  # Time (s) for the minimal sets of a row, even if the enumeration has taken all of the limit.
 NEAR_S: Final = 10.0  # Default time limit in seconds for the near-optimal selections of a topic.
 _NEAR_BYTES: Final = 400_000_000  # Memory limit for near-optimal selections: a million nodes of a diagram.
 _NO_MATTER: Final = {"preset", "seed", *OF_WORKERS}
@@ -425,7 +433,14 @@ def with_text(part: Topic, setup: Setup, search: Callable[[Topic, Setup], Result
 
 
 def _enumerated_row(part: Topic, setup: Setup, nearness: Nearness | None, **shape: Any) -> Result:
-    return oracles_of(part, setup, nearness).to_result(**shape)
+    began = clock()
+    found = oracles_of(part, setup, nearness)
+    left = setup.limits.after(clock() - began).time_s
+    before = of_search.set(Deadline(None if left is None else max(left, _LISTING_S)))
+    try:
+        return found.to_result(**shape)
+    finally:
+        of_search.reset(before)
 
 
 def oracles_of(part: Topic, setup: Setup, nearness: Nearness | None = None) -> Oracles:

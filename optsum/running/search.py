@@ -93,6 +93,10 @@ def search(
             f"Options ({', '.join(options)}) can be given only with the name of a strategy: make this strategy with "
             "them."
         )
+    if isinstance(strategy, type):
+        raise OptionError(
+            f"The strategy is the class {strategy.__name__}: give an object of it, {strategy.__name__}()."
+        )
     if not isinstance(problem, Problem):
         raise OptionError(
             f"optsum.search takes a Problem, not {type(problem).__name__!r}: pass topics to optsum.solve instead."

@@ -153,6 +153,7 @@ _warned: Final[list[str]] = []  # A state of the process.
 
 def dispatcher_of(function: Callable[..., Any], options: dict[str, Any]) -> Any:
     """Return numba's dispatcher of a function, or the function itself if numba is disabled."""
+    options = {**options, "no_cfunc_wrapper": True}  # only C code would need it, and it takes time to compile
     try:
         made = njit(**options)(function)
     except RuntimeError as error:  # no folder for the cache is writable

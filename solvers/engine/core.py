@@ -897,7 +897,10 @@ _PAIRS: Final = 40  # Largest number of joints of one unit that are compared wit
 
 @dataclass(frozen=True, slots=True)
 class _Occurrence:
-    """A joint with sorted units, in their numbers in the core; `gives`: its features and their copies."""
+    """A joint (`optsum.coverage.instance.Joint`) in the numbering of the core, with sorted units.
+
+    `gives`: the number of copies of each feature that it gives if all units of `needs` are chosen and none of `vetoes`.
+    """
 
     needs: tuple[int, ...]
     vetoes: Sequence[int]

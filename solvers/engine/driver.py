@@ -58,7 +58,10 @@ _CLOSE: Final = 24  # Largest number of units in a group of trees that stays tog
 
 @njit(cache=True)
 def _weights(core):
-    """Return a weight <= 0 of each unit: the lower, the looser the bound while it is undecided (`branching_order`)."""
+    """Return a weight <= 0 of each unit for `branching_order`.
+
+    The lower the weight, the looser the bound of a node in which the unit is undecided.
+    """
     _ids, lengths, mass, start, feature, count, table_start, table, price, costs, _base, _low, _high, scale, ties = core
     cost_start, cost, cost_count, cost_share, cost_weight, _cost_step = costs
     parent, need_joint, need_unit, _vj, veto_unit, _ru, _rs, _rp, _row, _joint = ties

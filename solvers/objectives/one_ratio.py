@@ -505,11 +505,17 @@ def solve_ratio(
     return best.optima(tied, reason, budget.as_dict(), proven=proven)
 
 
+_MOST_WANTED: Final = 1_000_000
+"""Largest amount that a denominator may lack to be positive, because a guard has a table with an entry for each one."""
+
+
 def servable(instance: Coverage) -> str:
     """Return why programs cannot search an instance with varying denominators, as the end of a sentence, or ""."""
     for total in range(1, len(instance.constants), 2):
         if int(instance.constants[total]) < 0 and (instance.slot == total).any():
             return "a denominator that begins below 0 counts features, too"
+        if int(instance.constants[total]) <= -_MOST_WANTED:
+            return f"a denominator begins at {int(instance.constants[total])}"
     if instance.combination.turns and not one_varies(instance):
         return "several denominators of a harmonic mean vary"
     return ""
@@ -526,7 +532,7 @@ def guarded(program: Program, instance: Coverage, totals: Iterable[int], penalty
         wanted = 1 - int(instance.constants[total])
         if wanted <= 0:
             continue
-        if wanted > 1 and (instance.slot == total).any():
+        if wanted > _MOST_WANTED or (wanted > 1 and (instance.slot == total).any()):
             raise UnsupportedError(
                 f"branch-and-bound cannot search this problem: {servable(instance)}; use exhaustive."
             )

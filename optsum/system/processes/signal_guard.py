@@ -48,12 +48,17 @@ def unbroken(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def is_postponed(number: int, frame: FrameType | None) -> bool:
-    """Return whether a signal must be postponed at a frame; if so, it is sent again after `_SOON_S` seconds."""
+    """Return whether a signal must be postponed at a frame; if so, send it again later."""
     if not is_amid(frame):
         return False
+    send_again(number)
+    return True
+
+
+def send_again(number: int) -> None:
+    """Send a signal to this process after `_SOON_S` seconds."""
     # Not a thread of `threading`: the interrupted code may hold its locks.
     _thread.start_new_thread(_again, (number,))
-    return True
 
 
 def is_amid(frame: FrameType | None) -> bool:

@@ -206,26 +206,55 @@ def test_a_solver_within_a_process_lets_signals_through(
     assert spoken(err) == f"optsum: interrupted; 1 row done and {workers} cut short in {out}\n"
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_ctrl_c_at_the_very_end_leaves_no_traceback(tmp_path: Path, workers: int, start: Start) -> None:
-    topics, sent = write(tmp_path / "topics.jsonl", [SMALL] * 3), 0
-    for attempt in range(9):  # it may end between two looks, before any signal
-        out = tmp_path / f"rows-{attempt}.jsonl"
-        process = start(["solve", topics, "--strategy", "greedy", "--max-length", "3", "--workers", workers, "-o", out])
-        while process.poll() is None and len(rows_of(out)) < 3:  # what is left to do takes some milliseconds
-            time.sleep(0.001)
-        while process.poll() is None:
-            process.send_signal(signal.SIGINT)
-            sent += 1
-            time.sleep(0.002)
-        _, err = process.communicate(timeout=30)
-        if sent:
-            break
-    assert sent
-    assert "Traceback" not in err
-    assert "Exception ignored" not in err
-    assert process.returncode in {0, 130, -signal.SIGINT}
-    assert len(rows_of(out)) == 3
+_ENDINGS: Final = """
+import json, os, signal, sys
+from pathlib import Path
+
+from optsum.cli import main
+from optsum.corpus.row_files import RowWriter
+
+folder, rows, places, workers, *arguments = sys.argv[1:]
+assert main([*arguments, "-o", folder + "/first.jsonl"]) == 0  # so that processes find everything imported
+written = {RowWriter.write.__code__, RowWriter.write_all.__code__}
+for place in json.loads(places):
+    sys.argv = ["optsum", *arguments, "--workers", workers, "-o", f"{folder}/rows-{place}.jsonl"]
+    left, passed = int(rows), 0
+
+    def look(frame, event, value):
+        global left, passed
+        passed += left <= 0
+        left -= frame.f_code in written
+        if passed == place:
+            sys.settrace(None)
+            Path(f"{folder}/sent-{place}").touch()
+            signal.raise_signal(signal.SIGINT)
+
+    if not (child := os.fork()):
+        os.dup2(os.open(f"{folder}/said-{place}", os.O_WRONLY | os.O_CREAT), 2)
+        sys.settrace(look)
+        sys.exit(main())
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    Path(f"{folder}/status-{place}").write_text(str(status))
+"""
+
+
+@pytest.mark.parametrize(("workers", "step"), [(1, 5), (2, 40)])
+def test_ctrl_c_at_any_call_after_the_last_row_leaves_no_traceback(tmp_path: Path, workers: int, step: int) -> None:
+    topics, places = write(tmp_path / "topics.jsonl", [SMALL] * 3), list(range(1, 500, step))
+    command = ["solve", topics, "--strategy", "greedy", "--max-length", "3"]
+    given = [sys.executable, "-c", _ENDINGS, tmp_path, 3, json.dumps(places), workers, *command]
+    subprocess.run(list(map(str, given)), check=True, capture_output=True, timeout=240)
+    early = 0
+    for place in (each for each in places if (tmp_path / f"sent-{each}").exists()):
+        out = tmp_path / f"rows-{place}.jsonl"
+        said, status = (tmp_path / f"said-{place}").read_text(), (tmp_path / f"status-{place}").read_text()
+        ends = {"", "optsum: interrupted\n", f"optsum: interrupted; 3 rows done in {out}\n"}
+        assert spoken(said) in ends, place
+        assert status == "130" or (status, said) == ("0", "")
+        assert len(rows_of(out)) == 3
+        early += status == "130"
+    assert early > 2
+    assert not (tmp_path / f"sent-{places[-1]}").exists()  # the last places are beyond the end
 
 
 _CTRL_C: Final = "raise KeyboardInterrupt"

@@ -249,3 +249,14 @@ def test_anything_is_a_topic_or_an_input_error(value: object) -> None:
     else:
         assert isinstance(topic, Topic)
         assert topic.sentences == tuple(s for document in topic.documents for s in document)
+
+
+def test_constraints_in_two_places_are_refused() -> None:
+    topic = {"id": "t", "documents": [["a"]], "references": [["a"]], "constraints": {"require": [0]}}
+    with pytest.raises(InputError, match='others in "meta"; give all of them in one place'):
+        as_topic({**topic, "meta": {"constraints": {"forbid": [0]}}})
+
+
+def test_one_column_for_documents_and_references_is_refused() -> None:
+    with pytest.raises(OptionError, match="one column for documents and references"):
+        as_topic({"id": "t", "text": ["a"]}, columns="documents=text,references=text")

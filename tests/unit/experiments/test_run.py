@@ -337,7 +337,7 @@ def test_a_second_writer_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
         ('topics = "topics.jsonl"\ngrid = 3', "has a grid that is not a table"),
         ('topics = "topics.jsonl"\n[grid]\nmax-length = []', "has no value for max_length"),
         ('topics = "topics.jsonl"\n[grid]\nmax-length = [3, "x"]', "with max_length = x"),
-        ('topics = "topics.jsonl"\n[grid]\nworkers = [3]', "no option of a grid 'workers'"),
+        ('topics = "topics.jsonl"\n[grid]\nworkers = [3]', "has workers in the grid, but it is one for all cells"),
         ('topics = "topics.jsonl"\n[grid]\nmax-length = [3]\nseed = [' + ",".join(["1"] * 10001) + "]", "10000 cells"),
         ('topics = "topics.jsonl"\nmax-length = 3\nmap = "documents"', "documents=COLUMN"),
         ('topics = "topics.jsonl"\nmax-length = 3\nscheduler = "tcp://x"', "give --executor dask"),
@@ -367,3 +367,13 @@ def test_a_file_that_is_no_store_is_refused(capsys: pytest.CaptureFixture[str]) 
     Path("mine/rows.sqlite").write_text("dear " * 1000)
     assert main(["status", "mine"]) == 2
     assert "is not a store of rows" in capsys.readouterr().err
+
+
+def test_options_that_no_cell_uses_are_reported(caplog: pytest.LogCaptureFixture, here: Path) -> None:
+    optsum.run(experiment(threads=2, verify=True, weights="length"), here / "a", executor=HERE)
+    said = [record.getMessage() for record in caplog.records if "changes nothing" in record.getMessage()]
+    assert [message.split(" changes")[0].split()[-1] for message in said] == ["weights", "threads", "verify"]
+    caplog.clear()
+    grid = {"strategy": ["lead", "milp"], "max_length": [2]}
+    optsum.run({"topics": "topics.jsonl", "threads": 2, "grid": grid}, here / "b", executor=HERE)
+    assert not caplog.records

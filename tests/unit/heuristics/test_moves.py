@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
@@ -318,3 +320,36 @@ def test_a_step_of_the_search_drops_and_refills(kind: str) -> None:
                 assert (now[(before == 1) & (rested == 0)] == 0).any() or not ((before == 1) & (rested == 0)).any()
             gone += int((before > now).sum())
     assert gone > 100
+
+
+_COVERS = """
+import numpy as np
+
+import optsum
+from optsum.coverage.instance import Coverage, Joint, Sense
+from optsum.testing import brute_force
+
+searched = 0
+for seed in range(40):
+    rng = np.random.default_rng(seed)
+    units, features = int(rng.integers(2, 7)), int(rng.integers(1, 4))
+    held = [{int(rng.integers(features)): 1} if rng.random() < 0.4 else {} for _ in range(units)]
+    pairs = [rng.permutation(units).tolist() for _ in range(2 * features)]
+    joints = [Joint(n % features, tuple(pair[:1]), tuple(pair[1:2])) for n, pair in enumerate(pairs)]
+    lengths = rng.integers(1, 9, units).tolist()
+    coverage = Coverage.of(lengths, held, [[1]] * features, joints=joints, goal=Sense.MINIMIZE)
+    problem = optsum.CoverageProblem.of(coverage)
+    best = brute_force(problem).best
+    for name in ("greedy+ls", "vns", "vns+greedy", "genetic", "genetic+greedy"):
+        found = optsum.search(problem, name, time_limit=1.0)
+        if found.key is not None:
+            assert best is not None and found.key >= best, (seed, name)
+            searched += 1
+assert searched > 60
+"""
+
+
+@pytest.mark.slow
+def test_searches_of_covers_whose_units_veto_one_another_end() -> None:
+    """Run it in a process of its own, because a kernel that does not end hears no signal."""
+    subprocess.run([sys.executable, "-c", _COVERS], check=True, timeout=300)

@@ -11,11 +11,11 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from optsum import solve_all
+from optsum import enumerate_optima, solve_all
 from optsum.contracts.result import Result, Status
 from optsum.contracts.strategy import Run, Strategy
 from optsum.coverage.instance import Coverage, Sense
-from optsum.errors import BackendError, OptionError, UnknownNameError, UnsupportedError
+from optsum.errors import BackendError, InputError, OptionError, UnknownNameError, UnsupportedError
 from optsum.options.options import resolve
 from optsum.problem.problem import Capability, CoverageProblem, Evaluation, Problem
 from optsum.running import search as running_search
@@ -313,3 +313,39 @@ def test_topics_of_one_way_are_prepared_for_once(monkeypatch: pytest.MonkeyPatch
     topics = [{"id": f"t{k}", "documents": [["a b", "b"]], "references": [["a b"]]} for k in range(3)]
     assert [found.objective for found in solve_all(topics, max_length=2, time_limit=60)] == [1.0] * 3
     assert prepared.count((2, 1)) == 1
+
+
+def test_a_search_that_returns_its_selection_is_told_how_to_report_it() -> None:
+    problem = CoverageProblem.of(Coverage.of([1], [{0: 1}], [[1]], constants=(0, 1)))
+
+    class Returns(Strategy):
+        name, about = "returns", "returns its selection"
+
+        def search(self, run: Run) -> tuple[int, ...]:  # type: ignore[override]
+            return (0,)
+
+    with pytest.raises(UnsupportedError, match=r"returned \(0,\), which is ignored.*call run\.see"):
+        search(problem, Returns())
+    with pytest.raises(OptionError, match=r"the class Returns: give an object of it, Returns\(\)"):
+        search(problem, Returns)  # type: ignore[arg-type]
+
+
+def test_units_of_a_selection_are_whole_numbers() -> None:
+    problem = CoverageProblem.of(Coverage.of([1, 1], [{0: 1}, {}], [[1]], constants=(0, 1)))
+
+    class Rounds(Strategy):
+        name, about = "rounds", "names units by floats"
+
+        def search(self, run: Run) -> None:
+            run.see([1.7])  # type: ignore[list-item]
+
+    with pytest.raises(InputError, match=r"\[1\.7\] is not a list of unit numbers"):
+        search(problem, Rounds())
+
+
+def test_a_denominator_far_below_zero_is_refused_instead_of_filling_the_memory() -> None:
+    problem = CoverageProblem.of(
+        Coverage.of([1, 1], [{0: 1}, {0: 1}], [[1]], constants=(0, -2_000_000_000), mass=[[0, 0], [3_000_000_000, 5]])
+    )
+    with pytest.raises(UnsupportedError, match="a denominator begins at -2000000000; use exhaustive"):
+        enumerate_optima(problem, strategy="branch-and-bound", max_length=2)

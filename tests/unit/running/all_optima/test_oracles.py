@@ -16,6 +16,9 @@ from plain_oracle import Plain
 import optsum
 from optsum.cli import main
 from optsum.contracts.result import Result
+from optsum.optima import diagram
+from optsum.running import enumerate as enumerating
+from optsum.system.clock import Deadline
 from optsum.testing import random_topic
 
 
@@ -222,3 +225,16 @@ def test_a_strategy_that_finds_one_is_refused_at_once(tmp_path: Path, capsys: py
     topics.write_text(json.dumps({"id": "one", "documents": [["a"]], "references": [["a"]]}) + "\n")
     assert main(["enumerate", str(topics), "--max-length", "3", "--strategy", "greedy"]) == 2
     assert "does not enumerate" in capsys.readouterr().err
+
+
+def test_minimal_sets_that_cannot_be_found_in_time_cost_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(diagram, "_BETWEEN", 1)
+    topic = {"id": "t", "documents": [["a b", "c", "b a", "d c"]], "references": [["a b c"]]}
+    options = enumerating.resolve_enumeration({"max_length": 3})
+    [[whole]] = enumerating.enumerate_topics([topic], options, minimal=True)
+    monkeypatch.setattr(enumerating, "Deadline", lambda _: Deadline(0.0))
+    [[stopped]] = enumerating.enumerate_topics([topic], options, minimal=True)
+    assert whole.enumeration.minimal_count > 0
+    assert (stopped.status, stopped.enumeration.count) == (whole.status, whole.enumeration.count)
+    assert (stopped.enumeration.minimal_count, stopped.enumeration.optima) == (0, [])
+    assert "could not be found within the limits" in stopped.detail

@@ -470,7 +470,7 @@ class _Reader:
         _check_keys(table, self.conditions, f"condition of a {where}")
         for each in table.get("upos", ()):
             if isinstance(each, str) and not each.startswith("@") and each.removeprefix("!") not in _UPOS:
-                raise unknown_name("universal part of speech", each.removeprefix("!"), _UPOS)
+                raise unknown_name("universal part-of-speech tag", each.removeprefix("!"), _UPOS)
         if not isinstance(hyphen := table.get("hyphen", False), bool):
             raise InputError(f"hyphen is {hyphen!r:.40}; give true or false")
         if (side := table.get("side")) not in {None, "left", "right"}:

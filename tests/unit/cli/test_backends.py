@@ -63,7 +63,7 @@ def test_several_solvers_are_compared() -> None:
         ({"backends": "highs,glpk", "backend": "cbc"}, "and several by backends: leave out one of the two"),
         ({"backends": [{"name": "highs"}, "highs"]}, "The backend highs is named twice"),
         ({"backends": [{"options": {"presolve": "off"}}]}, "names no backend"),
-        ({"backends": [{"name": "highs", "presolve": "off"}]}, r"no key of \[\[backends\]\] 'presolve'"),
+        ({"backends": [{"name": "highs", "presolve": "off"}]}, r"no key 'presolve' of \[\[backends\]\]"),
         ({"backends": [{"name": "highs", "options": 3}]}, "The options of the backend highs cannot be used"),
         (
             {"backends": "highs", "backend_options": ["cbc.ratio=1"]},

@@ -31,7 +31,7 @@ def test_flags_reach_the_formulation_that_takes_them() -> None:
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({**RECALL, "formulation_options": ["first=3"]}, "no option of the formulation extractive 'first'"),
+        ({**RECALL, "formulation_options": ["first=3"]}, "no option 'first' of the formulation extractive"),
         ({"formulation": "cover", "formulation_options": ["weights=length"]}, "a flag of its own: give weights"),
         (
             {**RECALL, "formulation": "compressive", "formulation_options": ["chunk-rules=x"]},

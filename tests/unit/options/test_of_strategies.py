@@ -37,8 +37,8 @@ def test_a_file_has_a_table(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("strategy", "given", "message"),
     [
-        ("vns", ["kmax=3"], "no option of the strategy vns 'kmax'; did you mean k_max"),
-        ("greedy", ["k_max=3"], "no option of the strategy greedy 'k_max'"),
+        ("vns", ["kmax=3"], "no option 'kmax' of the strategy vns; did you mean k_max"),
+        ("greedy", ["k_max=3"], "no option 'k_max' of the strategy greedy"),
         ("vns", ["genetic.population=3"], "is for the strategy genetic, but this run uses only vns"),
         ("vns", ["k_max=0"], "k_max is 0; give a whole number of at least 1"),
         ("vns", ["k_max=true"], "k_max is True"),
@@ -63,7 +63,7 @@ def test_in_a_comparison_each_strategy_takes_its_own() -> None:
         "vns+greedy": {"no_improvement": 9},
         "genetic": {"no_improvement": 9, "population": 5},
     }
-    with pytest.raises(UnknownNameError, match="no option of the strategy auto or greedy 'k_max'"):
+    with pytest.raises(UnknownNameError, match="no option 'k_max' of the strategy auto or greedy"):
         compare([TOPIC], strategies="greedy", max_length=3, strategy_options={"k_max": 3})
 
 

@@ -239,7 +239,7 @@ def test_options_of_a_solver_that_cannot_be_read(given: Any, reason: str) -> Non
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ('[backend]\nnmae = "cbc"', r"no key of \[backend\] 'nmae'; did you mean name"),
+        ('[backend]\nnmae = "cbc"', r"no key 'nmae' of \[backend\]; did you mean name"),
         ("backend-options = {}\n[backend]\noptions = {a = 1}", "has options of the solver in two places"),
         ("threads = 0", "threads cannot be 0"),
     ],

@@ -223,7 +223,7 @@ def test_limits_go_by_the_names_that_solve_has() -> None:
         search(problem, "greedy", Limits(time_s=1), time_limit=1)
     with pytest.raises(OptionError, match="The limit time_s is -1"):
         search(problem, "greedy", time_limit=-1)
-    with pytest.raises(OptionError, match="no option of the strategy lead 'k_max'; none exists"):
+    with pytest.raises(OptionError, match="no option 'k_max' of the strategy lead; none exists"):
         search(problem, "lead", k_max=3)
 
 

@@ -127,7 +127,7 @@ RULE = '[[rule]]\nrelation = ["obj"]\naction = "REQ"\n'
         ("", "there is no [[rule]]"),
         (RULE + "[other]\n", "there is no entry 'other'"),
         ('extends = "udd"\n' + RULE, "did you mean ud?"),
-        ('words = "french"\n' + RULE, "there is no list of words 'french'"),
+        ('words = "french"\n' + RULE, "there is no list 'french' of words"),
         ("lexicon = 3\n" + RULE, "[lexicon] is not a table"),
         ("[rule]\nrelation = []", "write [[rule]], with two brackets"),
         ('[[rule]]\nrelation = ["obj"]\n', "rule 1: action is None"),
@@ -136,7 +136,7 @@ RULE = '[[rule]]\nrelation = ["obj"]\naction = "REQ"\n'
         ('[[rule]]\nrelation = ["obj"]\nacton = "REQ"', "there is no condition of a rule 'acton'; did you mean action"),
         (
             '[[rule]]\nrelation = ["obj"]\nupos = ["!NOUM"]\naction = "REQ"',
-            "there is no universal part of speech 'NOUM'; did you mean",
+            "there is no universal part-of-speech tag 'NOUM'; did you mean",
         ),
         ('[[rule]]\nrelation = "obj"\naction = "REQ"', "relation is 'obj'; give a list"),
         ('[[rule]]\nrelation = ["@x"]\naction = "REQ"', "there is no list in [lexicon] 'x'"),

@@ -82,8 +82,8 @@ class ExecutorError(OptsumError, RuntimeError):
 def unknown_name(kind: str, name: object, known: Iterable[str]) -> UnknownNameError:
     """Build (not raise) the error for an unknown name.
 
-    `kind`: the kind of name, in the singular: "tokenizer", "option of the strategy vns". `name`: the unknown name. `known`: every existing
-    name; the message suggests similar ones first.
+    `kind`: the kind of name, in the singular: "tokenizer", "option of the strategy vns". `name`: the unknown name.
+    `known`: every existing name; the message suggests similar ones first.
     """
     from difflib import get_close_matches
 
@@ -92,8 +92,8 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> UnknownNameEr
     near = [lower[match] for match in get_close_matches(str(name).lower(), lower, n=3, cutoff=0.6)]
     hint = f"did you mean {' or '.join(near)}? Known" if near else "known"
     known_names = f"{hint}: {', '.join(names)}" if names else "none exists"
-    noun, of, whole = kind.partition(" of ")
-    return UnknownNameError(f"there is no {noun} {name!r}{of}{whole}; {known_names}")
+    noun, *whole = re.split("(?= (?:of|in) )", kind, maxsplit=1)  # as in "list in [lexicon]"
+    return UnknownNameError(f"there is no {noun} {name!r}{''.join(whole)}; {known_names}")
 
 
 def describe(error: BaseException) -> str:

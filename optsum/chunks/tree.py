@@ -496,7 +496,7 @@ class _Reader:
             raise unknown_name("step", name, STEPS)
         kinds = {key: each.annotation for key, each in signature(STEPS[name]).parameters.items() if key != "tree"}
         given = {key: value for key, value in table.items() if key not in {"step", "note"}}
-        _check_keys(given, tuple(kinds), f"entry of the step {name}:")
+        _check_keys(given, tuple(kinds), f"entry of the step {name}")
         if missing := [key for key in kinds if key not in given]:
             raise InputError(f"the step {name} lacks {' and '.join(missing)}; add what is missing")
         return partial(STEPS[name], **{key: self._entry(key, kinds[key], value) for key, value in given.items()})

@@ -151,7 +151,7 @@ def test_options_of_a_strategy() -> None:
     assert STRATEGIES.create("greedy", {}) == STRATEGIES.create("greedy", {})
     with pytest.raises(UnknownNameError, match="no option 'bakend' of the strategy milp; did you mean backend"):
         STRATEGIES.create("milp", {"bakend": "highs"})
-    with pytest.raises(UnknownNameError, match="no option '.*' of the strategy greedy"):
+    with pytest.raises(UnknownNameError, match="no option 'name' of the strategy greedy"):
         STRATEGIES.create("greedy", {"name": "milp"})
 
 

@@ -133,26 +133,26 @@ RULE = '[[rule]]\nrelation = ["obj"]\naction = "REQ"\n'
         ('[[rule]]\nrelation = ["obj"]\n', "rule 1: action is None"),
         (RULE + '[[rule]]\nrelation = ["obj"]\naction = "KEEP"\nnote = "mine"', "rule 2 ('mine'): action is 'KEEP'"),
         ('[[rule]]\naction = "REQ"', "there is no relation"),
-        ('[[rule]]\nrelation = ["obj"]\nacton = "REQ"', "there is no condition of a rule 'acton'; did you mean action"),
+        ('[[rule]]\nrelation = ["obj"]\nacton = "REQ"', "there is no condition 'acton' of a rule; did you mean action"),
         (
             '[[rule]]\nrelation = ["obj"]\nupos = ["!NOUM"]\naction = "REQ"',
             "there is no universal part-of-speech tag 'NOUM'; did you mean",
         ),
         ('[[rule]]\nrelation = "obj"\naction = "REQ"', "relation is 'obj'; give a list"),
-        ('[[rule]]\nrelation = ["@x"]\naction = "REQ"', "there is no list in [lexicon] 'x'"),
+        ('[[rule]]\nrelation = ["@x"]\naction = "REQ"', "there is no list 'x' in [lexicon]"),
         (
             '[[rule]]\nrelation = ["obj"]\nlema = ["a"]\naction = "REQ"',
-            "there is no condition of a rule 'lema'; did you mean",
+            "there is no condition 'lema' of a rule; did you mean",
         ),
-        ('[[rule]]\nrelation = ["obj"]\nhead = { lema = ["a"] }\naction = "REQ"', "condition of a head 'lema'"),
+        ('[[rule]]\nrelation = ["obj"]\nhead = { lema = ["a"] }\naction = "REQ"', "condition 'lema' of a head"),
         ('[[rule]]\nrelation = ["obj"]\nhead = ["a"]\naction = "REQ"', "head is ['a']; give conditions in braces"),
         ('[[rule]]\nrelation = ["obj"]\nhyphen = 1\naction = "REQ"', "hyphen is 1"),
         ('[[rule]]\nrelation = ["obj"]\nside = "before"\naction = "REQ"', "side is 'before'; give \"left\""),
-        ('[[rule]]\nrelation = ["obj"]\ntakes = "x"\naction = "REQ"', "there is no table in [lexicon] 'x'"),
+        ('[[rule]]\nrelation = ["obj"]\ntakes = "x"\naction = "REQ"', "there is no table 'x' in [lexicon]"),
         ('[[reattach]]\nstep = "degre"\n' + RULE, "reattach 1: there is no step 'degre'; did you mean degree"),
         ("[[reattach]]\nstep = 3\n" + RULE, "there is no step 3"),
         ('[[reattach]]\nstep = "chain"\nconjunct = ["conj"]\n' + RULE, "the step chain lacks coordinator"),
-        ('[[reattach]]\nstep = "chain"\nx = ["conj"]\n' + RULE, "there is no entry of the step chain: 'x'"),
+        ('[[reattach]]\nstep = "chain"\nx = ["conj"]\n' + RULE, "there is no entry 'x' of the step chain"),
         (
             '[[reattach]]\nstep = "attribution"\nclause = ["c"]\nalong = []\nsubordinator = []\nbecomes = ["x"]\n'
             + RULE,
@@ -198,12 +198,12 @@ def test_the_tables_of_the_package(scheme: str) -> None:
 @pytest.mark.parametrize(
     ("scheme", "entry", "message"),
     [
-        ("ud", 'relation = ["nsbj"]', r"rule 1: there is no relation in the scheme ud 'nsbj'; did you mean nsubj"),
-        ("ud", 'relation = ["!obll:*"]', "'obll'; did you mean obl"),
-        ("ud", 'relation = ["nsubj:pas"]', "'nsubj:pas'; did you mean nsubj:pass"),
-        ("ud", 'relation = ["*"]\nhead = { relation = ["amood"] }', "'amood'; did you mean amod"),
-        ("ud", 'relation = ["@mine"]', "'advmodd'; did you mean advmod"),
-        ("clearnlp", 'relation = ["dobjj"]', "in the scheme clearnlp 'dobjj'; did you mean dobj"),
+        ("ud", 'relation = ["nsbj"]', r"rule 1: there is no relation 'nsbj' in the scheme ud; did you mean nsubj"),
+        ("ud", 'relation = ["!obll:*"]', "'obll' in the scheme ud; did you mean obl"),
+        ("ud", 'relation = ["nsubj:pas"]', "'nsubj:pas' in the scheme ud; did you mean nsubj:pass"),
+        ("ud", 'relation = ["*"]\nhead = { relation = ["amood"] }', "'amood' in the scheme ud; did you mean amod"),
+        ("ud", 'relation = ["@mine"]', "'advmodd' in the scheme ud; did you mean advmod"),
+        ("clearnlp", 'relation = ["dobjj"]', "'dobjj' in the scheme clearnlp; did you mean dobj"),
     ],
 )
 def test_a_mistyped_relation_is_refused(scheme: str, entry: str, message: str) -> None:
@@ -214,7 +214,7 @@ def test_a_mistyped_relation_is_refused(scheme: str, entry: str, message: str) -
 
 def test_a_mistyped_relation_of_a_step_is_refused() -> None:
     text = 'extends = "ud"\n[[reattach]]\nstep = "preconjunction"\nrelation = ["cc:preconj"]\nconjunct = ["cnj"]\n'
-    with pytest.raises(InputError, match="reattach 1: there is no relation in the scheme ud 'cnj'; did you mean conj"):
+    with pytest.raises(InputError, match="reattach 1: there is no relation 'cnj' in the scheme ud; did you mean conj"):
         parse_rules(text)
 
 

@@ -23,7 +23,7 @@ from optsum.corpus.topic import BadTopic, Reading, Topic
 from optsum.corpus.topics import read_ahead
 from optsum.errors import OptionError
 from optsum.options.options import Options
-from optsum.report.comparison import by_problem
+from optsum.report.comparison import by_problem, why_all_are_empty
 from optsum.report.messages import Advance, advancing, bar
 from optsum.report.tables import Table, TableFormat, counted, headline, number, put_tables, seconds
 from optsum.running.each_topic import INPUT, digest, digest_before
@@ -332,13 +332,8 @@ class SearchLoop(Loop):
             parts.append(detail)
         if held:
             parts.append(f"mean objective {number(found.objective / held)}")
-            limit, unit = self._ways[0].max_length, self._ways[0].length_unit
-            of_texts = self._ways[0].formulated().reads_topics
-            if not found.chosen and isinstance(limit, int) and of_texts:  # probably a number of sentences was meant
-                parts.append(
-                    f"every selection is empty: no unit of at most {limit} {unit} adds to the objective (see "
-                    "--length-unit)"
-                )
+            if not found.chosen and (why := why_all_are_empty(self._ways[0])):
+                parts.append(why)
         if self._kept:
             parts.append(f"{self._kept} kept from an earlier run")
         warm = f", and {seconds(self._warm)} to get ready" if self._warm >= 1 else ""

@@ -710,6 +710,8 @@ class Comparison(Tabular):
         Problems on which every strategy was run.
     optima : int
         Problems whose optimum is known.
+    chosen : int
+        Problems for which some strategy has a selection that is not empty.
     contradictions : list of str
         Each problem on which claims of strategies contradict one another, with the claims; empty unless a solver is
         wrong.
@@ -722,6 +724,7 @@ class Comparison(Tabular):
         self.results: list[Result] = []
         self.problems = 0
         self.optima = 0
+        self.chosen = 0
         self.contradictions: list[str] = []
         self.details = Details(plan.strategies, plan.variants[0].formulated().sense)
         self._keep = keep_results
@@ -748,6 +751,7 @@ class Comparison(Tabular):
         self.problems += 1
         optimum, bounds, consistent = claims(results)
         self.optima += optimum is not None
+        self.chosen += any(result.selection for result in results)
         if not consistent:
             said = []
             for name, result in zip(self.plan.names, results, strict=True):
@@ -919,6 +923,14 @@ def _ratios_at_limits(comparison: Comparison) -> Table:
     return Table.of(["strategy"], headings, title, rows=lines, caption=caption)
 
 
+def why_all_are_empty(options: Options) -> str | None:
+    """Return why all selections of a search are empty, if it has a maximum length: perhaps sentences were meant."""
+    limit, unit = options.max_length, options.length_unit
+    if not isinstance(limit, int) or not options.formulated().reads_topics:
+        return None
+    return f"every selection is empty: no unit of at most {limit} {unit} adds to the objective (see --length-unit)"
+
+
 def _caption(comparison: Comparison, guaranteed: int) -> Iterator[str]:
     plan = comparison.plan
     backend = plan.variants[0].searcher().backend_name if plan.exact else None
@@ -930,6 +942,8 @@ def _caption(comparison: Comparison, guaranteed: int) -> Iterator[str]:
             f"≥: for {counted(guaranteed, 'problem')} without a known optimum the ratio uses the best bound, so it "
             f"is a guaranteed lower limit."
         )
+    if comparison.problems and not comparison.chosen and (why := why_all_are_empty(plan.variants[0])):
+        yield f"{why[0].upper()}{why[1:]}."
     yield "time: from text to answer, without bounds that are computed only for this table."
     if len(plan.seeds) > 1:
         yield OVER_SEEDS.format(len(plan.seeds))

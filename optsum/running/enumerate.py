@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 from itertools import islice
+from logging import getLogger
 from pathlib import Path
 from typing import Any, Final, TypeAlias, Unpack
 
@@ -22,7 +23,7 @@ from optsum.contracts.result import OptimaFields, Result, Status, listed
 from optsum.corpus.topic import Topic, topic_to_json
 from optsum.corpus.topics import AnyColumns, AnyTopics, topic_given
 from optsum.coverage.instance import Coverage, Sense
-from optsum.errors import OptsumError, UnsupportedError, visible
+from optsum.errors import OptsumError, UnsupportedError, spoken, visible
 from optsum.optima.counting import count_feasible, count_feasible_forest
 from optsum.optima.diagram import Diagram, union
 from optsum.optima.optima import Nearness, Optima, UnitNames
@@ -344,6 +345,9 @@ def resolve_enumeration(
     Near-optimal selections, whose number has no limit, have a default time limit of 10 seconds per topic.
     """
     check_solver_is_used(given, enumerates=True)
+    for name in ("gap", "target"):
+        if given.get(name) is not None:
+            getLogger("optsum").warning("%s", spoken(f"--{name} changes nothing in an enumeration"))
     options = resolve(given, config=config, strategy=prover_of(given))
     if not options.searcher().enumerates:
         *others, last = (name for name in STRATEGIES if STRATEGIES.load(name).enumerates)

@@ -112,8 +112,11 @@ class Registry(Generic[T]):
         if self.base is None:
             fault = None if callable(plugin) else "it is not a function"
         else:
-            derives = isinstance(plugin, type) and issubclass(plugin, _attribute(self.base))
+            base = _attribute(self.base)
+            derives = isinstance(plugin, type) and issubclass(plugin, base)
             fault = None if derives else f"it is not a subclass of {self.base.replace(':', '.')}"
+            named = "name" not in base.__annotations__ or isinstance(getattr(plugin, "name", None), str)
+            fault = fault if not derives or named else 'it has no name: set name = "..." in the class'
         if fault is not None:
             raise OptionError(f"The {self.kind} {said} cannot be used: {fault}.")
         checked: type[T] = plugin

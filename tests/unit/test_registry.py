@@ -184,3 +184,12 @@ def test_a_family_is_asked_for_names_that_nothing_lists() -> None:
     assert BACKENDS.load("pyomo:highs").__name__ == "PyomoHighs"  # a listed name takes precedence
     with pytest.raises(OptionError, match="after the colon"):
         BACKENDS.load("pyomo:")
+
+
+def test_a_class_without_a_name_is_refused(tmp_path: Path) -> None:
+    place = tmp_path / "own.py"
+    place.write_text("import optsum\n\nclass Own(optsum.Strategy):\n    def search(self, run):\n        run.see(())\n")
+    with pytest.raises(
+        OptionError, match=r"own\.py:Own cannot be used: it has no name: set name = \"\.\.\.\" in the class"
+    ):
+        STRATEGIES.load(f"{place}:Own")

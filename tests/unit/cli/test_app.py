@@ -230,3 +230,20 @@ def test_naming_a_stemmer_switches_stemming_on(run: Any, tmp_path: Path) -> None
     status, out, _ = run("solve", file, "--stemmer", "rouge-score", "--max-length", "2", "-o", "-")
     assert (status, json.loads(out)["objective"]) == (0, 1.0)
     assert run("solve", file, "--stemmer", "lancaster", "--max-length", "2")[0] == 2
+
+
+def test_compare_says_why_all_selections_are_empty(run: Any, tmp_path: Path) -> None:
+    topics = tmp_path / "topics.jsonl"
+    topics.write_text(
+        json.dumps({"id": "t", "documents": [["one two three four"]], "references": [["one two"]]}) + "\n"
+    )
+    said = "Every selection is empty: no unit of at most 3 words adds to the objective (see --length-unit)."
+    for most in (3, 4):
+        status, out, _ = run("compare", topics, "--strategies", "greedy", "--max-length", most)
+        assert (status, said in out) == (0, most == 3)
+
+
+@pytest.mark.parametrize("option", ["gap", "target"])
+def test_limits_that_an_enumeration_does_not_use_are_reported(run: Any, option: str) -> None:
+    status, _, err = run("enumerate", NEWS, "--max-length", "30", "--limit", "1", f"--{option}", "0.5")
+    assert (status, err.splitlines()[0]) == (0, f"--{option} changes nothing in an enumeration")

@@ -422,3 +422,10 @@ def test_a_limit_that_a_solver_lacks_is_refused_before_any_problem(
     assert not out.exists()
     assert f"The backend {backend} takes no node limit" in capsys.readouterr().err
     assert main(["solve", str(path), "--backend", backend, "-o", str(out)]) == 0
+
+
+def test_a_function_is_named_without_parentheses() -> None:
+    with pytest.raises(
+        optsum.InputError, match=r"'mine\.py:made\(\)' calls a function: give only its name, as in mine\.py:made"
+    ):
+        list(optsum.solve_all("mine.py:made()"))

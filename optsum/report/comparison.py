@@ -762,7 +762,7 @@ class Comparison(Tabular):
         ratios: list[float | None] = []
         for name, variant, result in zip(self.plan.names, self.plan.variants, results, strict=True):
             counts, infeasible, ratio, guaranteed = self._counts[name], result.status is Status.INFEASIBLE, None, False
-            if (key := result.key) is not None:
+            if (key := result.key) is not None and consistent:  # a bound that is wrong guarantees no ratio
                 ratio, guaranteed = ratio_to_best(key, optimum, bounds)
             counts["problems"] += 1
             counts["solved"] += result.selection is not None or infeasible

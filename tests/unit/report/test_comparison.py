@@ -235,6 +235,7 @@ def test_contradictory_claims_are_reported(claims: list[Result]) -> None:
     assert said.startswith("t: milp ")
     assert ", greedy " in said
     assert "CONTRADICTION on 1 problem: " in str(table)
+    assert all(row.mean_ratio is None and row.guaranteed == 0 for row in table.rows)
     assert said in str(table).replace("\n", " ")
 
 

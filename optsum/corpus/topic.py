@@ -379,7 +379,7 @@ def _checked(name: str, obj: Mapping[Any, Any], columns: Columns | None, reading
         raise InputError('"meta" is nested too deeply; give less deeply nested values')
     supports = _supports(given["supports"], cover) if "supports" in given else None
     if "constraints" in given:
-        if "constraints" in meta:
+        if meta.get("constraints", given["constraints"]) != given["constraints"]:
             raise InputError('the topic has "constraints", and others in "meta"; give all of them in one place')
         meta["constraints"] = given["constraints"]
     covered = cover is not None or supports is not None

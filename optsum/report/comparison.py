@@ -942,7 +942,8 @@ def _caption(comparison: Comparison, guaranteed: int) -> Iterator[str]:
             f"≥: for {counted(guaranteed, 'problem')} without a known optimum the ratio uses the best bound, so it "
             f"is a guaranteed lower limit."
         )
-    if comparison.problems and not comparison.chosen and (why := why_all_are_empty(plan.variants[0])):
+    found = any(row.solved > row.infeasible for row in comparison.rows)
+    if found and not comparison.chosen and (why := why_all_are_empty(plan.variants[0])):
         yield f"{why[0].upper()}{why[1:]}."
     yield "time: from text to answer, without bounds that are computed only for this table."
     if len(plan.seeds) > 1:

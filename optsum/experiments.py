@@ -249,7 +249,8 @@ def experiment_of(given: PathLike | Mapping[str, Any], options: Mapping[str, Any
         raise OptionError(f"{where}: {error}") from error
     for name, why in idle[0].items() if idle else ():
         if all(name in each for each in idle):
-            _LOG.warning("%s: %s changes nothing with %s", where, name.replace("_", "-"), spoken(why))
+            said = spoken(why) if {each[name] for each in idle} == {why} else "the options of any cell"
+            _LOG.warning("%s: %s changes nothing with %s", where, name.replace("_", "-"), said)
     check_solver_is_used(options, *dict.fromkeys(cell.strategy for cell in cells.values()))
     columns = own["map"]
     if isinstance(columns, str):

@@ -115,7 +115,7 @@ class Registry(Generic[T]):
             base = _attribute(self.base)
             derives = isinstance(plugin, type) and issubclass(plugin, base)
             fault = None if derives else f"it is not a subclass of {self.base.replace(':', '.')}"
-            named = "name" not in base.__annotations__ or isinstance(getattr(plugin, "name", None), str)
+            named = hasattr(plugin, "name") or "name" not in base.__annotations__ or "__init__" in vars(plugin)
             fault = fault if not derives or named else 'it has no name: set name = "..." in the class'
         if fault is not None:
             raise OptionError(f"The {self.kind} {said} cannot be used: {fault}.")

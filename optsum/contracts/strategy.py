@@ -139,7 +139,9 @@ class Run:
         try:
             units: Selection = tuple(sorted(set(map(index, selection))))
         except TypeError as error:
-            raise InputError(f"The selection {selection!r:.60} is not a list of unit numbers.") from error
+            raise InputError(
+                f"The selection {selection!r:.60} is not a list of unit numbers: give whole numbers."
+            ) from error
         if units and not 0 <= units[0] <= units[-1] < len(self.problem.lengths):
             raise InputError(f"The selection {units} names a unit outside 0..{self.problem.size - 1}.")
         evaluation = self.evaluate(units)
@@ -214,7 +216,7 @@ class Run:
             returned = search(self)
         finally:
             of_search.reset(before)
-        if returned is not None and self.selection is None:
+        if isinstance(returned, list | tuple) and returned and self.evaluations == 0:
             raise UnsupportedError(
                 f"The search returned {returned!r:.60}, which is ignored, and has reported no selection: call run.see "
                 "with each selection, and return nothing."

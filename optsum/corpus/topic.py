@@ -379,7 +379,7 @@ def _checked(name: str, obj: Mapping[Any, Any], columns: Columns | None, reading
         raise InputError('"meta" is nested too deeply; give less deeply nested values')
     supports = _supports(given["supports"], cover) if "supports" in given else None
     if "constraints" in given:
-        if meta.get("constraints", given["constraints"]) != given["constraints"]:
+        if "constraints" in meta:
             raise InputError('the topic has "constraints", and others in "meta"; give all of them in one place')
         meta["constraints"] = given["constraints"]
     covered = cover is not None or supports is not None
@@ -668,7 +668,7 @@ def parse_columns(given: str | Mapping[str, str]) -> Columns:
     if paths.keys().isdisjoint({"cover", "supports"}) and (lacking := [key for key in _TEXTS if key not in paths]):
         raise OptionError(f"--map does not say where the {lacking[0]} are: give {lacking[0]}=COLUMN too.")
     if "documents" in paths and paths["documents"] == paths.get("references"):
-        raise OptionError("--map names one column for documents and references: give the column of each.")
+        raise OptionError("--map names one column for documents and references: give one for each, if need be a copy.")
     halved = [halves for path in paths.values() if (halves := split_at(path)) is not None]
     if len({place for place, _ in halved}) > 1:
         parents = {place[:-1] for place, _ in halved}

@@ -277,7 +277,8 @@ def makes_problems(path: object) -> bool:
             f"'{path}' is a Python program: name the function in it that makes problems, as in {path}:FUNCTION."
         )
     if isinstance(path, str) and path.endswith(")") and ".py:" in path:
-        raise InputError(f"'{path}' calls a function: give only its name, as in {path.partition('(')[0]}.")
+        place, _, call = path.rpartition(".py:")
+        raise InputError(f"'{path}' calls a function: give only its name, as in {place}.py:{call.partition('(')[0]}.")
     return is_program(path) or (isinstance(path, str | os.PathLike) and _PROGRAM.search(str(path)) is not None)
 
 

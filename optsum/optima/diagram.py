@@ -249,14 +249,22 @@ class Ordered(DiagramNodes):
         self._deadline = of_search.get()
 
     def _added(self, row: tuple[int, int, int]) -> int:
-        if len(self.rows) + len(self._memo) >= self._max_nodes:
+        self._check()
+        return super()._added(row)
+
+    def _keep(self, key: tuple[str, int, int], result: int) -> None:
+        self._check()
+        self._memo[key] = result
+
+    def _check(self) -> None:
+        held = len(self.rows) + len(self._memo)
+        if held >= self._max_nodes:
             raise UnsupportedError(
                 f"With the units in one order, the sets need more than {self._max_nodes} nodes: take a random sample "
                 "of them (sample, or sampled_jaccard for their similarity)."
             )
-        if len(self.rows) % _BETWEEN == 0:
+        if held % _BETWEEN == 0:
             self._deadline.check()
-        return super()._added(row)
 
     def union(self, f: int, g: int) -> int:
         if f == g or g == EMPTY_FAMILY:
@@ -272,7 +280,7 @@ class Ordered(DiagramNodes):
                 result = self.node(w, self.union(f, g0), g1)
             else:
                 result = self.node(u, self.union(f0, g0), self.union(f1, g1))
-            self._memo[key] = result
+            self._keep(key, result)
         return self._memo[key]
 
     def added(self, unit: int, f: int) -> int:
@@ -282,7 +290,7 @@ class Ordered(DiagramNodes):
             return self.node(unit, EMPTY_FAMILY, f)
         key = ("add", unit, f)
         if key not in self._memo:
-            self._memo[key] = self.node(u, self.added(unit, f0), self.added(unit, f1))
+            self._keep(key, self.node(u, self.added(unit, f0), self.added(unit, f1)))
         return self._memo[key]
 
     def holds_empty(self, f: int) -> bool:
@@ -307,7 +315,7 @@ class Ordered(DiagramNodes):
             else:
                 kept = self.without_supersets(self.without_supersets(f1, g1), g0)
                 result = self.node(u, self.without_supersets(f0, g0), kept)
-            self._memo[key] = result
+            self._keep(key, result)
         return self._memo[key]
 
     def minimal(self, f: int) -> int:
@@ -319,7 +327,7 @@ class Ordered(DiagramNodes):
         if key not in self._memo:
             unit, f0, f1 = self.rows[f]
             least = self.minimal(f0)
-            self._memo[key] = self.node(unit, least, self.without_supersets(self.minimal(f1), least))
+            self._keep(key, self.node(unit, least, self.without_supersets(self.minimal(f1), least)))
         return self._memo[key]
 
     def of(self, diagram: Diagram) -> int:

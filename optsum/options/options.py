@@ -349,7 +349,7 @@ def read_table(path: str | Path, known: Collection[str]) -> dict[str, Any]:
         if name not in known:
             if name in {"topics", "grid"}:
                 raise OptionError(
-                    f"{path} is an experiment, because it has {name}: run it with optsum run {path} FOLDER"
+                    f"{path} is an experiment, because it has {name}: give it to optsum run (optsum.run)."
                 )
             raise OptionError(f"{path}: {unknown_name('option', key, known)}")
         options[name] = value
@@ -1161,10 +1161,13 @@ def refuse_of_texts(**told: object) -> None:
         raise OptionError(f"A problem of your own is not a text: leave out {said}, which is for texts.")
 
 
-def check_solver_is_used(given: Mapping[str, Any] | None, *strategies: str, enumerates: bool = False) -> None:
+def check_solver_is_used(
+    given: Mapping[str, Any] | None, *strategies: str, enumerates: bool = False, compares: bool = False
+) -> None:
     """Refuse given options of a MILP solver if none of the strategies uses a solver.
 
     `given`: options from arguments, not from a file. `enumerates`: whether optima are enumerated, which no solver can.
+    `compares`: whether the strategies are compared.
     """
     values = in_our_names({name: value for name, value in (given or {}).items() if value is not None})
     empty = {name for name, value in values.items() if isinstance(value, tuple | list | dict) and not value}
@@ -1177,9 +1180,14 @@ def check_solver_is_used(given: Mapping[str, Any] | None, *strategies: str, enum
         if enumerates
         else f"{' and '.join(strategies)} {'uses' if len(strategies) == 1 else 'use'} none"
     )
-    able = "leave it out" if enumerates else f"leave it out, or give --strategy={solving()}"
-    able = able if len(strategies) < 2 else f"leave it out, or add {solving()} to --strategies"
-    raise OptionError(f"The option {flag} is for searches with a MILP solver, but {why}: {able}.")
+    other = (
+        ""
+        if enumerates
+        else f", or add {solving()} to --strategies"
+        if compares
+        else f", or give --strategy={solving()}"
+    )
+    raise OptionError(f"The option {flag} is for searches with a MILP solver, but {why}: leave it out{other}.")
 
 
 def _meant(options: Options) -> str | None:

@@ -26,7 +26,7 @@ from optsum.contracts.result import Result, Status
 from optsum.corpus.topic import Topic
 from optsum.corpus.topics import AnyColumns, AnyTopics, with_columns
 from optsum.coverage.instance import Key, Sense
-from optsum.errors import InputError, OptionError, unknown_name
+from optsum.errors import InputError, OptionError, spoken, unknown_name
 from optsum.options.keywords import Keywords
 from optsum.options.options import (
     Options,
@@ -316,7 +316,7 @@ def plan_of(
     if exact is not None:
         check_exact(exact)
     names = [*([exact] if exact else []), *(name for name in strategies if name != exact)]
-    check_solver_is_used(options, *names)
+    check_solver_is_used(options, *names, compares=True)
     report_idle(options, base, names)
     own = shared_out(base.strategy_options, names)
     variants = [base.model_copy(update={"strategy": name, "strategy_options": own[name]}) for name in names]
@@ -750,6 +750,7 @@ class Comparison(Tabular):
             return
         self.problems += 1
         optimum, bounds, consistent = claims(results)
+        optimum = optimum if consistent else None
         self.optima += optimum is not None
         self.chosen += any(result.selection for result in results)
         if not consistent:
@@ -928,7 +929,9 @@ def why_all_are_empty(options: Options) -> str | None:
     limit, unit = options.max_length, options.length_unit
     if not isinstance(limit, int) or not options.formulated().reads_topics:
         return None
-    return f"every selection is empty: no unit of at most {limit} {unit} adds to the objective (see --length-unit)"
+    return spoken(
+        f"every selection is empty: no unit of at most {limit} {unit} adds to the objective (see --length-unit)"
+    )
 
 
 def _caption(comparison: Comparison, guaranteed: int) -> Iterator[str]:
@@ -942,8 +945,7 @@ def _caption(comparison: Comparison, guaranteed: int) -> Iterator[str]:
             f"≥: for {counted(guaranteed, 'problem')} without a known optimum the ratio uses the best bound, so it "
             f"is a guaranteed lower limit."
         )
-    found = any(row.solved > row.infeasible for row in comparison.rows)
-    if found and not comparison.chosen and (why := why_all_are_empty(plan.variants[0])):
+    if comparison.optima and not comparison.chosen and (why := why_all_are_empty(plan.variants[0])):
         yield f"{why[0].upper()}{why[1:]}."
     yield "time: from text to answer, without bounds that are computed only for this table."
     if len(plan.seeds) > 1:
@@ -958,5 +960,6 @@ def _caption(comparison: Comparison, guaranteed: int) -> Iterator[str]:
     if comparison.contradictions:
         yield (
             f"CONTRADICTION on {counted(len(comparison.contradictions), 'problem')}: claims of strategies "
-            f"contradict each other, so a solver is wrong ({'; '.join(comparison.contradictions[:5])})."
+            "contradict each other, so a solver is wrong, and no ratio is given "
+            f"({'; '.join(comparison.contradictions[:5])})."
         )

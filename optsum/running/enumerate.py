@@ -277,7 +277,8 @@ class Oracles(Optima):
                 listed = self.minimal()
             except (UnsupportedError, Stopped):
                 listed = replace(self, diagram=Diagram.of_sets([]))
-                result = result.changed(detail="the sets that contain no other could not be found within the limits")
+                why = "the sets that contain no other could not be found within the limits"
+                result = result.changed(detail=why if result.detail is None else f"{result.detail}; {why}")
         known = self.proven if self.nearness is None else self.least is not None  # others may not be optimal
         drawn = self.complete and bool(listed)
         found = OptimaFields(
@@ -349,6 +350,8 @@ def resolve_enumeration(
         if given.get(name) is not None:
             getLogger("optsum").warning("%s", spoken(f"--{name} changes nothing in an enumeration"))
     options = resolve(given, config=config, strategy=prover_of(given))
+    if options.gap is not None or options.target is not None:
+        options = options.model_copy(update={"gap": None, "target": None})
     if not options.searcher().enumerates:
         *others, last = (name for name in STRATEGIES if STRATEGIES.load(name).enumerates)
         able = f"{', '.join(others)} or {last}"

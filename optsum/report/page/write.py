@@ -297,7 +297,9 @@ class PageProblem:
         return next(best, known)
 
     def judge(self) -> None:
-        self.optimum, bounds, _ = claims([each.result for each in self.found.values()])
+        self.optimum, bounds, consistent = claims([each.result for each in self.found.values()])
+        if not consistent:  # then a claim is wrong, and nobody knows which
+            self.optimum, bounds = None, []
         if self.optimum is None and bounds:
             self.bound = float((max if self.setting.minimizes else min)(bounds))
         for each in self.found.values():

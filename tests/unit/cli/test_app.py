@@ -244,6 +244,12 @@ def test_compare_says_why_all_selections_are_empty(run: Any, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("option", ["gap", "target"])
-def test_limits_that_an_enumeration_does_not_use_are_reported(run: Any, option: str) -> None:
-    status, _, err = run("enumerate", NEWS, "--max-length", "30", "--limit", "1", f"--{option}", "0.5")
+@pytest.mark.parametrize("strategy", ["auto", "exhaustive"])
+def test_limits_that_an_enumeration_does_not_use_are_reported(run: Any, option: str, strategy: str) -> None:
+    given = ["enumerate", NEWS, "--max-length", "20", "--limit", "1", "--strategy", strategy]
+    status, out, err = run(*given, f"--{option}", "0.1")
     assert (status, err.splitlines()[0]) == (0, f"--{option} changes nothing in an enumeration")
+    (without,), (with_it,) = rows_of(run(*given)[1]), rows_of(out)
+    assert [with_it[name] for name in ("count", "complete", "optima")] == [
+        without[name] for name in ("count", "complete", "optima")
+    ]

@@ -86,7 +86,7 @@ def test_each_of_several_solvers_has_its_own_options() -> None:
             {"backends": ["highs"], "backend": "cbc", "strategy": "milp"},
             "several by backends: leave out one of the two",
         ),
-        ({"backends": [{"nam": "highs"}], "strategy": "milp"}, "key of"),
+        ({"backends": [{"nam": "highs"}], "strategy": "milp"}, "no key 'nam'"),
         ({"backend_options": ["cbc.ratio=1"], "strategy": "milp"}, "is for the solver cbc"),
     ):
         with pytest.raises(optsum.OptsumError, match=match):

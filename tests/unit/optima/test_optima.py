@@ -147,5 +147,5 @@ def test_no_optimum_at_all() -> None:
 def test_memory_stays_bounded() -> None:
     # All pairs of 20 units need few nodes in any order, but more than are allowed.
     diagram = Optima.of_sets([tuple(p) for p in combinations(range(20), 2)], 1).diagram
-    with pytest.raises(UnsupportedError, match="use sampled_jaccard"):
+    with pytest.raises(UnsupportedError, match="more than 10 nodes: take a random sample"):
         minimal_sets(diagram, max_nodes=10)

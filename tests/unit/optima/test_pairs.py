@@ -15,8 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from optsum.errors import InputError, UnsupportedError
+from optsum.optima import diagram as diagram_module
 from optsum.optima.diagram import Diagram, Estimate, mean_jaccard, overlaps, sampled_jaccard
 from optsum.optima.optima import Optima
+from optsum.system.clock import NEVER, Deadline, Stopped
 
 families = st.sets(st.frozensets(st.integers(0, 8), max_size=6), min_size=1, max_size=25)
 
@@ -95,14 +97,14 @@ def test_memory_is_bounded(listed: int) -> None:
 
 def test_one_order_of_the_units_is_bounded_too() -> None:
     diagram = Diagram.of_sets([tuple(p) for p in combinations(range(200), 2)])
-    with pytest.raises(UnsupportedError, match="use sampled_jaccard"):
+    with pytest.raises(UnsupportedError, match="take a random sample"):
         overlaps(diagram, max_bytes=1_000, listed=0)
 
 
 def test_listed_sets_need_no_tables() -> None:
     diagram = scattered(40, 100)
     assert overlaps(diagram, max_bytes=0, listed=diagram.count) == overlaps(diagram)
-    with pytest.raises(UnsupportedError, match="use sampled_jaccard"):
+    with pytest.raises(UnsupportedError, match="take a random sample"):
         overlaps(diagram, max_bytes=0, listed=diagram.count - 1)
 
 
@@ -118,3 +120,16 @@ def test_pairs_beyond_64_bits_are_counted(number: int) -> None:
         for both in range(either + 1)
     }
     assert overlaps(diagram) == expected
+
+
+def test_work_on_nodes_that_are_there_is_ended_by_the_deadline_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(diagram_module, "_BETWEEN", 1)
+    ordered = diagram_module.Ordered(1_000)
+    first, second = (ordered.of(Diagram.of_sets(sets)) for sets in ([(0,), (1, 2)], [(1,), (0, 2)]))
+    whole = ordered.union(first, second)
+    ordered._memo.clear()
+    ordered._deadline = Deadline(0.0)
+    with pytest.raises(Stopped):
+        ordered.union(first, second)
+    ordered._deadline = NEVER
+    assert ordered.union(first, second) == whole

@@ -357,3 +357,19 @@ def test_options_that_change_nothing_are_reported(
         caplog.clear()
         resolve({"max_length": 9, **options})
         assert [record.getMessage() for record in caplog.records] == said
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ('topics = "news.jsonl"', "is an experiment, because it has topics: give it to optsum run"),
+        ("[grid]\nmax-length = [1, 2]", "is an experiment, because it has grid: give it to optsum run"),
+        ('strategy = "vns"\n[strategy-options]\nvns.k_max = 2', 'write "vns.k_max" in quotes'),
+    ],
+)
+def test_files_of_another_kind_and_dotted_names_are_refused_with_what_to_do(
+    tmp_path: Path, text: str, reason: str
+) -> None:
+    (path := tmp_path / "given.toml").write_text(text)
+    with pytest.raises(OptionError, match=reason):
+        resolve(config=path)

@@ -438,3 +438,9 @@ def test_options_that_no_strategy_uses_are_reported(caplog: pytest.LogCaptureFix
         caplog.clear()
         optsum.compare([topic], strategies=strategies, exact=exact, max_length=2, bound="knapsack")
         assert [record.getMessage() for record in caplog.records] == said
+
+
+def test_solver_options_of_a_comparison_without_a_solver_name_its_own_option() -> None:
+    topic = {"id": "t", "documents": [["a"]], "references": [["a"]]}
+    with pytest.raises(OptionError, match="leave it out, or add milp to"):
+        compare([topic], ["lead"], exact="none", backend="cbc", max_length=3)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from page_rows import TOPICS, rows_of
 
+import optsum
 from optsum.contracts.result import Result
 from optsum.errors import InputError
 from optsum.report.comparison import compare
@@ -125,3 +126,13 @@ def test_a_page_of_one_strategy_has_no_table_of_strategies(tmp_path: Path) -> No
     for name, rows in (("one", one), ("several", ROWS)):
         write_page(rows, tmp_path / name)
         assert ('id="strategies-heading"' in (tmp_path / name).read_text("utf-8")) == (name == "several")
+
+
+def test_a_problem_with_contradictory_claims_has_no_optimum_and_no_ratios() -> None:
+    topic = {"id": "t", "documents": [["a b", "c"]], "references": [["a b c"]]}
+    rows = [optsum.solve(topic, strategy=name, max_length=2).to_row() for name in ("exhaustive", "greedy")]
+    for claimed, judged in (("2/3", True), ("1/3", False)):  # greedy search has found 2/3
+        rows[0] |= {"objective": 0.5, "bound": 0.5, "objective_exact": claimed, "bound_exact": claimed}
+        (problem,) = gather(rows).problems
+        assert (problem.optimum is not None) is judged
+        assert [each.ratio is not None for each in problem.found.values()] == [judged, judged]

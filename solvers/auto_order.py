@@ -12,8 +12,6 @@ from fractions import Fraction
 from itertools import accumulate
 from typing import Final
 
-import numpy as np
-
 from optsum.contracts.strategy import Run, Strategy
 from optsum.errors import UnsupportedError
 from optsum.optima.optima import Nearness, Optima
@@ -22,14 +20,13 @@ from optsum.registry import CLIMBER, STRATEGIES
 from optsum.system.clock import Limits, clock, standing
 
 from .branch_and_bound import BranchAndBound, visit
-from .exhaustive.strategy import Exhaustive, duration, evaluated_near, is_few, seconds_of, size_of_best, visits_of
+from .exhaustive.strategy import Exhaustive, duration, evaluated_near, is_few, seconds_of, visits_of
 from .milp import Milp
 from .objectives.one_ratio import is_whole_text
 
-_MANY: Final = 27  # Approximate size of a good selection above which integer programs prove a varying ratio sooner.
-_MANY_OF_FEW: Final = 40  # The same if the length limit binds, which leaves branch and bound less to search.
-_MANY_CAPPED: Final = 10  # For ROUGE-L: number of fitting units of average length above which programs are quicker.
-_FREE: Final = 1.25  # If 1.25 times as many units fit as a good selection has, the length limit cannot bind.
+# For ROUGE-L: numbers of units, and of fitting units of average length, above which integer programs are quicker.
+_MANY: Final = 27
+_FITTING: Final = 10
 _NODES: Final = (
     25_000_000  # Nodes (half a minute) of branch and bound on varying ratios before integer programs follow.
 )
@@ -108,7 +105,7 @@ class Choices:
             yield Exhaustive()
             return
         cleverer = list(self._cleverer(problem, refusals))
-        if len(cleverer) > 1 and (_takes_many(problem) or _has_program(problem)):
+        if len(cleverer) > 1 and (_is_capped(problem) or _has_program(problem)):
             cleverer.reverse()
         yield from cleverer
         if len(cleverer) > 1 and problem.can(Capability.RATIOS):
@@ -194,17 +191,10 @@ def _greedy_ends(run: Run) -> bool:
     return seconds * sum(range(size - most, size + 1)) < left_s
 
 
-def _takes_many(problem: Problem) -> bool:
-    """Return whether the value is one varying ratio (precision, F1) that needs many units to be large."""
-    if problem.size <= _MANY or not problem.can(Capability.COVERAGE):
+def _is_capped(problem: Problem) -> bool:
+    """Return whether integer programs prove a value sooner: ROUGE-L, whose bounds are looser if more units fit."""
+    if not problem.can(Capability.COVERAGE) or not problem.coverage.ceilings:
         return False
     instance = problem.coverage
-    if instance.ceilings:  # bounds by features are looser if more units fit
-        most = min(instance.max_length, int(instance.lengths.sum()))
-        return not is_whole_text(instance) and most * instance.size > _MANY_CAPPED * int(instance.lengths.sum())
-    if instance.constant_denominator or not instance.combination.alone:
-        return False
-    if int((np.cumsum(np.sort(instance.lengths)) <= instance.max_length).sum()) <= _MANY:
-        return False  # not even that many of the shortest units fit
-    size, fitting = size_of_best(instance)
-    return size > _MANY if fitting > _FREE * size else min(size, fitting) > _MANY_OF_FEW
+    most, whole = min(instance.max_length, int(instance.lengths.sum())), int(instance.lengths.sum())
+    return problem.size > _MANY and not is_whole_text(instance) and most * instance.size > _FITTING * whole

@@ -54,7 +54,7 @@ from optsum.system.compiled import compiles
 from .engine.core import States, is_linear, program_of, with_minimum_row
 from .engine.driver import Budget, Driver, Statistics, rehearsal, sets_reaching
 from .engine.search import NodeStore
-from .exhaustive.strategy import Exhaustive, Flips, Pairs, evaluated_near, seconds_of, worth
+from .exhaustive.strategy import Exhaustive, Flips, Pairs, evaluated_near, seconds_of, size_of_best, worth
 from .few_units import prepare_few_units, prove_extracts, see, serve, two_ratios
 from .objectives.covers import enumerate_covers, solve_cover
 from .objectives.one_ratio import (
@@ -78,6 +78,9 @@ if TYPE_CHECKING:
     from optsum.problem.objective import Extracts
 
 _FEW: Final = 400  # Evaluations without a proof after which a greedy selection is found.
+_MANY: Final = 27  # Approximate size of a good selection above which `solve_sum` proves one ratio sooner.
+_MANY_OF_FEW: Final = 40  # The same if the length limit binds, which leaves less to search.
+_FREE: Final = 1.25  # If 1.25 times as many units fit as a good selection has, the length limit cannot bind.
 
 
 def bounds_itself(problem: Problem) -> bool:
@@ -406,6 +409,16 @@ def _is_one_ratio(coverage: Coverage) -> bool:
     return coverage.combination.is_itself(coverage.weights) and not coverage.ceilings and fits(coverage)
 
 
+def _takes_many(coverage: Coverage) -> bool:
+    """Return whether one ratio has many joints, or is large only for many units."""
+    if len(coverage.joints) > MANY_JOINTS:
+        return True
+    if int((np.cumsum(np.sort(coverage.lengths)) <= coverage.max_length).sum()) <= _MANY:
+        return False  # not even that many of the shortest units fit
+    size, fitting = size_of_best(coverage)
+    return size > _MANY if fitting > _FREE * size else min(size, fitting) > _MANY_OF_FEW
+
+
 def _solve_ratios(
     coverage: Coverage,
     limits: Limits,
@@ -415,10 +428,14 @@ def _solve_ratios(
     start: Selection | None = None,
     cutoff: Key | None = None,
 ) -> Optima:
-    """Return the optima of varying ratios: one ratio is searched by several programs, a mean by `solve_sum`."""
+    """Return the optima of varying ratios, by `solve_sum` unless they are one ratio that the programs of one prove.
+
+    `solve_sum` leaves out the joints that no good selection has, and improves its incumbent before anything is proven,
+    which small searches do not need.
+    """
     if is_whole_text(coverage):
         return solve_whole_text(coverage, limits, deadline, every=every, start=start)
-    solve = solve_ratio if _is_one_ratio(coverage) else solve_sum
+    solve = solve_ratio if _is_one_ratio(coverage) and not _takes_many(coverage) else solve_sum
     return solve(coverage, limits, deadline, every=every, start=start, cutoff=cutoff)
 
 
@@ -565,7 +582,7 @@ def _of_ratios(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach
     def sets(threshold: Fraction) -> tuple[Diagram, Termination | None]:
         if threshold <= 0:
             return sets_reaching(program_of(instance, [0] * len(instance.constants)), budget)
-        if table is not None or _is_one_ratio(instance):
+        if table is not None or (_is_one_ratio(instance) and len(instance.joints) <= MANY_JOINTS):
             rounded = smallest_fraction(threshold, max(1, reaches(instance)[1]))
             if table is not None:
                 try:

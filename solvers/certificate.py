@@ -47,7 +47,7 @@ def certify(problem: Problem, deadline: Deadline) -> Key | None:
     if not _serves(problem) or not affordable(problem.coverage, deadline):
         return problem.root_bound(deadline)
     instance = problem.coverage
-    if len(instance.joints) > MANY_JOINTS and not instance.single_ratio and not instance.constant_denominator:
+    if len(instance.joints) > MANY_JOINTS and not instance.constant_denominator:
         return problem.root_bound(deadline)  # the engine would need several programs, which take longer
     instance = instance.relaxed.merged
     try:

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import ceil, exp, gcd, isqrt, log, prod, sqrt
-from operator import mul
+from operator import add, mul
 from typing import Final
 
 import numpy as np
@@ -86,7 +86,7 @@ def value_bound(instance: Coverage, deadline: Deadline = NEVER) -> Fraction:
     """Return a bound of the value for comparisons (`key_of`) of every selection, for any combination of ratios."""
     weights = [Fraction(weight) for weight in instance.weights]
     if instance.combination.alone:
-        if not affordable(instance, deadline):
+        if len(instance.joints) > MANY_JOINTS or not affordable(instance, deadline):
             return single_bound(instance, None, deadline)
         top, bottom = score(instance, greedy_units(instance, deadline))[0]
         return single_bound(instance, Fraction(top * _GRID // bottom if bottom > 0 else 0, _GRID), deadline)
@@ -112,7 +112,8 @@ def value_bound(instance: Coverage, deadline: Deadline = NEVER) -> Fraction:
 def alone_bounds(instance: Coverage, deadline: Deadline) -> list[Fraction]:
     """Return a bound of each ratio by itself; if joints are many, each is relaxed to need only its first unit."""
     if len(instance.joints) > MANY_JOINTS and (instance.constants[1::2] > 0).all():
-        instance = _without_joints(instance)
+        found = alone_bounds(_without_joints(instance), deadline)
+        return [min(own, trivial_bound(instance, h)) for h, own in enumerate(found)]
     most = reaches(instance)
     return [_alone(instance, h, most, deadline) for h in range(instance.ratios)]
 
@@ -251,6 +252,8 @@ def greedy_units(instance: Coverage, deadline: Deadline = NEVER) -> tuple[int, .
 
 def single_bound(instance: Coverage, start: Fraction | None = None, deadline: Deadline = NEVER) -> Fraction:
     """Return a bound of the only ratio of an instance, whose denominator may be constant or vary."""
+    if len(instance.joints) > MANY_JOINTS and not instance.constant_denominator:
+        return _sum_bound(instance, [Fraction(1)], trivial_bound(instance), deadline)
     if not affordable(instance, deadline):
         return trivial_bound(instance)
     if instance.constant_denominator:
@@ -271,21 +274,29 @@ def trivial_bound(
 ) -> Fraction:
     """Return a quick bound of ratio h.
 
-    It is the largest possible numerator, R, divided by the smallest possible denominator. If each unit adds to the
-    numerator at most q times as much as to the denominator, whose constant is c, a selection that adds s to the
-    denominator has a ratio of at most min(R, q s) / (c + s); `quick` skips this if features add to the numerator.
-    `most`: `reaches` of the instance, if known.
+    It is the largest possible numerator, R, divided by the smallest possible denominator. If each unit, with the seam
+    after it, adds to the numerator at most q times as much as to the denominator, whose constant is c, a selection that
+    adds s to the denominator has a ratio of at most min(R, q s) / (c + s); `quick` skips this for a `Facility`, whose
+    arrays may be large. `most`: `reaches` of the instance, if known.
     """
     top, bottom = instance.constants[2 * h : 2 * h + 2].tolist()
     reach = (reaches(instance) if most is None else most)[2 * h]
     empty = Fraction(top, bottom) if bottom > 0 else Fraction(0)
     bound = max(empty, Fraction(reach, _least_denominator(instance, h)))
-    of_units = reach == top + int(instance.mass[2 * h].sum())
-    if instance.joints or top or bottom < 0 or (quick and not of_units):
+    slots = instance.slot.tolist()
+    gaining = [joint for joint in instance.joints if slots[joint.feature] == 2 * h]
+    if top or bottom < 0 or (quick and isinstance(instance, Facility)) or not all(joint.seam for joint in gaining):
         return bound
-    tops = (instance.mass[2 * h] if of_units else gains_alone(instance, 2 * h)).tolist()
-    bottoms = instance.mass[2 * h + 1].tolist()
-    shares = [(top, below) for top, below in zip(tops, bottoms, strict=True) if top]
+    starts, level = instance.level_start.tolist(), instance.level.tolist()
+    after: dict[tuple[int, ...], int] = {}
+    for joint in gaining:
+        last = starts[joint.feature + 1] - 1
+        after[joint.needs] = after.get(joint.needs, 0) + level[min(starts[joint.feature] + joint.count, last)]
+    seams = [0] * instance.size
+    for needs, gain in after.items():
+        seams[needs[0]] = max(seams[needs[0]], gain)
+    tops = map(add, gains_alone(instance, 2 * h).tolist(), seams)
+    shares = [(top, below) for top, below in zip(tops, instance.mass[2 * h + 1].tolist(), strict=True) if top]
     if not shares or min(below for _, below in shares) <= 0:
         return bound
     better: Fraction = reach / (bottom + reach / max(Fraction(top, below) for top, below in shares))

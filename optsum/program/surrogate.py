@@ -344,6 +344,8 @@ def programs(
         reach = sum(float(x) * max(most[2 * h], 1) for h, x in zip(wish.ratios, above, strict=True))
         reach += sum(float(x) * max(most[2 * h + 1], 1) for h, x in zip(wish.ratios, below, strict=True))
         factor = Fraction(min(largest / reach, steepest / float(max(above))))
+        if len(above) == 1 and below[0] and (exact := (above[0] / below[0]).numerator / above[0]) < factor:
+            factor = exact  # without rounding, only better selections exceed the value of a single ratio
         tops, bottoms = [0] * instance.ratios, [0] * instance.ratios
         for h, x, y in zip(wish.ratios, above, below, strict=True):
             tops[h], bottoms[h] = ceil(x * factor), floor(y * factor)

@@ -241,6 +241,7 @@ Single: TypeAlias = Callable[[int, Topic, Setup, "Key | None", "Key | None"], Re
 """Searches a topic with one reference, given its number, the topic, setup, root bound and cutoff (None if unknown)."""
 
 _LARGE: Final = 100  # Sentences from which on all references are bounded before any is searched exactly.
+_KEPT: Final = 16  # Largest number of references whose tasks are kept for a second search.
 _LEAST_MORE: Final = Fraction(1, 10**9)  # Share by which a cutoff is lowered so that equal values are still found.
 _LEAST_S: Final = 0.02  # Least time limit (s) of a reference, however many there are; greedy search needs less.
 _PROVEN = {Status.OPTIMAL, Status.INFEASIBLE}
@@ -316,7 +317,7 @@ def _search_hopeful(
         number, quick = results[place]
         if quick.termination is Termination.INTERRUPTED:
             return
-        share_s = limits.time_s and limits.time_s / len(left)
+        share_s = None if limits.time_s is None else _share_of(left_s, len(left), given.get(place))
         share = replace(limits, time_s=share_s, grace_s=limits.grace_s / len(results))
         given[place] = inf if share_s is None else share_s
         try:
@@ -330,6 +331,16 @@ def _search_hopeful(
             return
 
 
+def _share_of(left_s: float, searches: int, given_s: float | None) -> float:
+    """Return a time limit (s): half of an equal share first, and at least twice what was `given_s` from then on.
+
+    Often all references but one are soon done, which leaves more than an equal share to the one that needs it.
+    """
+    if searches == 1:
+        return left_s
+    return left_s / searches / 2 if given_s is None else max(left_s / searches, min(left_s, 2 * given_s))
+
+
 def _cutoff_of(results: Sequence[tuple[int, Result]], place: int) -> Key | None:
     """Return the value that the reference at `place` must exceed to be the best, as ties go to the first, or None."""
     places = [other for other, (_, result) in enumerate(results) if other != place and result.key is not None]
@@ -341,9 +352,14 @@ def _cutoff_of(results: Sequence[tuple[int, Result]], place: int) -> Key | None:
 
 
 def _merged(quick: Result, result: Result) -> Result:
+    """Return the result of both searches of a reference: the better selection, and the tighter bound."""
+    bounded = [each for each in (quick, result) if each.bound_key is not None]
+    tight = min(bounded, key=lambda each: each.bound_key or 0, default=result)
     if quick.key is not None and (result.key is None or quick.key > result.key):
         result = quick.changed(termination=result.termination, detail=result.detail, statistics=result.statistics)
     return result.changed(
+        bound=tight.bound,
+        bound_exact=tight.bound_exact,
         seconds=quick.seconds + result.seconds,
         evaluations=quick.evaluations + result.evaluations,
         nodes=quick.nodes + result.nodes,
@@ -551,19 +567,32 @@ def build(topic: Topic, setup: Setup, deadline: Deadline = NEVER, *, keep_unmatc
 def answer(topic: Topic, setup: Setup) -> Result:
     """Search a topic as one problem, or as one problem for each reference if the best reference counts."""
     if setup.best_of_references:
-        result = best_of_references(topic, setup, lambda _, *given: _built_and_run(*given))
+        built: dict[int, Task] | None = {} if len(topic.references) <= _KEPT else None
+        result = best_of_references(topic, setup, partial(_built_and_run, built))
     else:
-        result = _built_and_run(topic, setup)
+        result = _built_and_run(None, 0, topic, setup)
     vars(result)["sentence_count"] = count_sentences(topic)  # the result is new, and `changed` takes longer
     return result
 
 
-def _built_and_run(topic: Topic, setup: Setup, root_bound: Key | None = None, cutoff: Key | None = None) -> Result:
+def _built_and_run(
+    built: dict[int, Task] | None,
+    number: int,
+    topic: Topic,
+    setup: Setup,
+    root_bound: Key | None = None,
+    cutoff: Key | None = None,
+) -> Result:
+    """Build and search the task of a reference; `built`: keeps tasks by `number` for searches of the same reference."""
     began = clock()
-    try:
-        task = build(topic, setup, setup.limits.building())
-    except Stopped as stop:
-        return unsolved(topic.id, setup, stop, seconds=clock() - began)
+    task = None if built is None else built.get(number)
+    if task is None:
+        try:
+            task = build(topic, setup, setup.limits.building())
+        except Stopped as stop:
+            return unsolved(topic.id, setup, stop, seconds=clock() - began)
+        if built is not None:
+            built[number] = task
     return run_task(task, setup, began=began, root_bound=root_bound, cutoff=cutoff)
 
 

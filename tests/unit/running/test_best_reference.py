@@ -22,6 +22,7 @@ from optsum.metrics.rouge import agreed_reference, parse_metric, rouge_all
 from optsum.optima.diagram import Diagram
 from optsum.options.options import resolve
 from optsum.registry import STRATEGIES
+from optsum.running import one_problem
 from optsum.running.enumerate import union_of
 from optsum.running.one_problem import best_result, build, setup_of
 from optsum.running.solve import solve_topics
@@ -361,6 +362,27 @@ def test_large_topics_are_searched_with_the_references_that_may_be_best(monkeypa
     assert result.strategy == "milp"
     assert 1 <= len(searched) <= 2
     assert result.statistics["reference_objectives"].keys() == {"0", "1", "2", "3"}
+
+
+def test_the_better_selection_and_the_tighter_bound_of_two_searches_are_kept() -> None:
+    """Check it for a search that was stopped, and one that only proves that nothing better is left."""
+    first = optsum.solve(TOPIC, max_length=6).changed(
+        status=Status.FEASIBLE, objective=0.6, objective_exact="3/5", bound=0.7, bound_exact="7/10"
+    )
+    second = first.changed(objective=0.5, objective_exact="1/2", bound=0.65, bound_exact="13/20", nodes=1)
+    for quick, result in ((first, second), (second, first)):
+        merged = one_problem._merged(quick, result)
+        assert (merged.objective_exact, merged.bound_exact, merged.bound) == ("3/5", "13/20", 0.65)
+
+
+@pytest.mark.parametrize(
+    ("left_s", "searches", "given_s", "share_s"),
+    [(10.0, 1, None, 10.0), (10.0, 2, None, 2.5), (7.5, 2, 2.5, 5.0), (5.0, 4, 3.0, 5.0), (8.0, 2, 1.0, 4.0)],
+)
+def test_shares_of_the_limit_leave_time_for_the_last(
+    left_s: float, searches: int, given_s: float | None, share_s: float
+) -> None:
+    assert one_problem._share_of(left_s, searches, given_s) == share_s
 
 
 def test_a_reference_stopped_at_its_share_of_the_limit_is_searched_again(

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from optsum.solvers import branch_and_bound
 from optsum.solvers.auto import Auto
 from optsum.solvers.exhaustive.strategy import size_of_best
 
@@ -15,7 +16,7 @@ from optsum import Status, Termination
 from optsum.coverage.instance import Coverage
 from optsum.problem.problem import Capability, CoverageProblem, Evaluation, Problem, Selection
 from optsum.running.search import search
-from optsum.system.clock import Limits
+from optsum.system.clock import NEVER, Limits
 from optsum.testing import KINDS, OwnMetric, brute_force, random_coverage, random_topic
 
 OBJECTIVES: list[dict[str, Any]] = [
@@ -92,35 +93,32 @@ def test_the_choice_depends_on_the_number_of_selections(options: dict[str, Any],
     assert ran(options) == chosen
 
 
-def test_a_ratio_of_many_units_is_for_integer_programs(monkeypatch: pytest.MonkeyPatch) -> None:
-    from optsum.solvers import auto_order
-
-    options = {"measure": "f1", "metric": "rouge-1"}
-    monkeypatch.setattr(auto_order, "_MANY", 0)
-    assert ran(options) == "milp"
-    assert ran({"max_length": 60}) == "branch-and-bound"  # recall
-    found = optsum.enumerate_optima(topic(1, 60), strategy="auto", **options)
-    assert found.result.extra["ran"] == "branch-and-bound"
-
-
 @pytest.mark.parametrize(
-    ("wanted", "max_length", "size", "chosen"),
+    ("wanted", "max_length", "size", "searched"),
     [
-        (20, 400, (20, 80), "branch-and-bound"),  # only 20 of the 80 have any feature
-        (60, 400, (60, 80), "milp"),
-        (60, 200, (60, 40), "branch-and-bound"),  # the length allows only 40
-        (60, 220, (60, 44), "milp"),
+        (20, 400, (20, 80), "solve_ratio"),  # only 20 of the 80 have any feature
+        (60, 400, (60, 80), "solve_sum"),
+        (60, 200, (60, 40), "solve_ratio"),  # the length allows only 40
+        (60, 220, (60, 44), "solve_sum"),
     ],
 )
 def test_the_number_of_units_that_makes_a_ratio_large(
-    wanted: int, max_length: int, size: tuple[int, int], chosen: str
+    wanted: int, max_length: int, size: tuple[int, int], searched: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    called: list[str] = []
+
+    def recorded(own: Any) -> Any:
+        return lambda *given, **options: called.append(own.__name__) or own(*given, **options)
+
+    for own in (branch_and_bound.solve_ratio, branch_and_bound.solve_sum):
+        monkeypatch.setattr(branch_and_bound, own.__name__, recorded(own))
     copies = [{unit % 60: 1} if unit < wanted else {} for unit in range(80)]
     instance = Coverage.of(
         [5] * 80, copies, [[1]] * 60, constants=(0, 300), mass=[[0] * 80, [5] * 80], max_length=max_length
     )
     assert size_of_best(instance) == size
-    assert next(Auto().choices(CoverageProblem.of(instance), Limits(), [])).name == chosen
+    found = branch_and_bound._solve_ratios(instance, Limits(), NEVER, every=False)
+    assert (called, found.proven) == ([searched], True)
 
 
 def test_the_solver_of_the_chosen_strategy_is_named() -> None:

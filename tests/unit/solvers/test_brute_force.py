@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 import pytest
 from held_against import check_bound, check_search, check_strategy_on, over_primes
+from optsum.solvers import branch_and_bound, certificate
 from optsum.solvers.engine import core
 from optsum.solvers.engine.driver import Effort
 from optsum.solvers.exhaustive import strategy as exhaustive
@@ -26,6 +27,7 @@ from optsum.coverage.instance import Combination, Coverage, Sense
 from optsum.optima.optima import Optima
 from optsum.options.options import resolve
 from optsum.problem.problem import CoverageProblem
+from optsum.program import ratio_bound
 from optsum.running.one_problem import build, setup_of
 from optsum.testing import KINDS, Enumeration, brute_force, random_coverage, random_topic
 
@@ -37,6 +39,7 @@ SUMS: Final[dict[str, dict[str, Any]]] = {
     "mean, sets": {"measure": "f1", "references": "mean", "counts": "set"},
     "mean of two metrics": {"metric": "rouge-1+rouge-2", "measure": "f1", "references": "mean"},
 }
+JOINED: Final = {"metric": "rouge-2", "measure": "f1", "boundaries": "joined"}
 """Objectives of topics that are sums of ratios: their denominators vary together, as those of random numbers do not."""
 
 
@@ -71,6 +74,7 @@ FAMILIES: Final[dict[str, Callable[[int], Coverage]]] = {
         kind: lambda seed, kind=kind: random_coverage(np.random.default_rng(seed), kind=kind)
         for kind in (*KINDS, "harmonic")
     },
+    "joined topic": lambda seed: of_topic(seed, JOINED),
     **{f"topic: {name}": lambda seed, given=given: of_topic(seed, given) for name, given in SUMS.items()},
     **{
         f"minimum: {kind}": lambda seed, kind=kind: windowed(seed, kind)
@@ -155,6 +159,25 @@ def is_many(instance: Coverage) -> bool:
     return instance.combination is not Combination.RATIO
 
 
+def is_one(instance: Coverage) -> bool:
+    """Whether an instance has one ratio, whose denominator varies."""
+    return not is_many(instance) and not instance.constant_denominator and instance.goal is Sense.MAXIMIZE
+
+
+def as_if_many(way: Way) -> Way:
+    """Return a way that takes every instance for one with many joints, and many units in good selections."""
+
+    def held(instance: Coverage, truth: Enumeration) -> bool:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(branch_and_bound, "_MANY", -1)
+            patch.setattr(branch_and_bound, "_MANY_OF_FEW", -1)
+            for module in (branch_and_bound, certificate, ratio_bound):
+                patch.setattr(module, "MANY_JOINTS", 0)
+            return way(instance, truth)
+
+    return held
+
+
 def bounded(instance: Coverage, truth: Enumeration) -> bool:
     """Hold the root bound, which no strategy changes, against the truth."""
     return check_bound(CoverageProblem.of(instance), truth)
@@ -187,6 +210,13 @@ WAYS: Final[dict[str, tuple[Way, int, tuple[str, ...]]]] = {
     "recall, split once": (searched(solve_recall, is_recall, effort=DEEPEST), 60, ("recall", "window")),
     "knapsack": (searched(solve_knapsack, is_recall), 100, ("recall",)),
     "one ratio": (searched(solve_ratio, lambda each: not each.constant_denominator), 40, ("precision", "f1", "set")),
+    "one ratio as a sum": (
+        searched(solve_sum, is_one, few=0), 30, ("joined topic", "joined", "precision", "f1", "set"),
+    ),
+    "one ratio of many units": (
+        as_if_many(served("branch-and-bound", listed=True)), 20, ("joined topic", "joined", "precision", "f1", "sided"),
+    ),
+    "root bound of many joints": (as_if_many(bounded), 20, ("joined topic", "joined", "compressive", "sided")),
     "few units": (few_units, 40, ("recall", "window", "precision", "f1", "set", "sum")),
     "sums": (searched(solve_sum, is_many), 30, ("sum", "product", "harmonic")),
     "sums of topics": (searched(solve_sum, is_many), 12, TOPICS),

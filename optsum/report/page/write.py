@@ -109,6 +109,11 @@ class Setting:
             return self.setup.formulation
         return FORMULATIONS.load(self.formulation) if self.formulation in FORMULATIONS.builtin else None
 
+    @cached_property
+    def of_any_length(self) -> Setting:
+        options = None if self.options is None else self.options.model_copy(update={"max_length": None})
+        return replace(self, options=options, said=tuple(pair for pair in self.said if pair[0] != "max_length"))
+
     @property
     def label(self) -> str:
         if self.options is not None and self.setup is not None:
@@ -356,6 +361,18 @@ class Gathered:
         names = [*self.names(), GREEDY]
         return [["strategy", *headings], *([names[place], *line] for place, line in cells.items())]
 
+    @property
+    def kind(self) -> str:
+        """The word for one of the problems; a topic in several settings is several problems."""
+        return "topic" if len(self.settings) == 1 and self.settings[0].of_texts else "problem"
+
+    def by_objective(self) -> dict[Setting, Gathered]:
+        """Return the contents for each setting apart from its maximum length: values of one can be averaged."""
+        found: dict[Setting, list[PageProblem]] = defaultdict(list)
+        for problem in self.problems:
+            found[problem.setting.of_any_length].append(problem)
+        return {setting: replace(self, problems=problems) for setting, problems in found.items()}
+
     def has_frontier(self) -> bool:
         return any(each.result.frontier is not None for *_, each in self.each())
 
@@ -494,7 +511,8 @@ class Axis:
     unit: str = ""  # "seconds", "share", or empty for plain numbers.
 
 
-_TOPICS: Final = Axis("share of topics", 0.0, 1.0, unit="share")
+def _share_of(gathered: Gathered) -> Axis:
+    return Axis(f"share of {gathered.kind}s", 0.0, 1.0, unit="share")
 
 
 @dataclass(frozen=True)
@@ -616,10 +634,10 @@ def profile(gathered: Gathered) -> Chart | None:
     factors = [factor for factor in (1, 2, 5, 10, 100, 1000) if factor <= high * 10]
     return Chart(
         "Performance profile of time",
-        "Share of topics whose optimum was found within this many times the time of the fastest that found it; "
-        f"n = {counted(n, 'topic')} with a known optimum.",
+        f"Share of {gathered.kind}s whose optimum was found within this many times the time of the fastest that found "
+        f"it; n = {counted(n, gathered.kind)} with a known optimum.",
         Axis("times the fastest", 1.0, high, log=True),
-        _TOPICS,
+        _share_of(gathered),
         {place: thinned([(1.0, 0.0), *steps(found, n)], high) for place, found in ratios.items()},
         gathered.table(
             (f"{factor} x" for factor in factors),
@@ -705,7 +723,10 @@ def losses(gathered: Gathered) -> Chart | None:
         return None
     bound = sum(each.guaranteed for *_, each in gathered.each())
     note = f"; {bound} against the best bound, where the optimum is not known" if bound else ""
-    about = f"Share of topics that lose at most this part of the optimum; curves begin with those that lose none{note}."
+    about = (
+        f"Share of {gathered.kind}s that lose at most this part of the optimum; curves begin with those that lose "
+        f"none{note}."
+    )
     low = max(_LEAST_LOSS, 10.0 ** floor(log10(min(lost))))
     high = max(10 * low, *lost)
     return _distribution(gathered, "Loss against the optimum", about, values, Axis("1 - ratio", low, high, log=True))
@@ -720,9 +741,9 @@ def ties(gathered: Gathered) -> Chart | None:
         return None
     return Chart(
         "Number of optima",
-        f"Share of topics by their number of tied optima: at most this many; n = {len(counts)}.",
+        f"Share of {gathered.kind}s by their number of tied optima: at most this many; n = {len(counts)}.",
         Axis("optima", max(1.0, counts[0]), max(10.0, counts[-1]), log=True),
-        _TOPICS,
+        _share_of(gathered),
         {0: thinned([(max(1.0, counts[0]), 0.0), *steps(counts, len(counts))], max(10.0, counts[-1]))},
         [["", "least", "median", "largest"], ["optima", *map("{:g}".format, (counts[0], median(counts), counts[-1]))]],
     )
@@ -737,7 +758,8 @@ def gaps(gathered: Gathered) -> Chart | None:
     if not any(every):
         return None
     wide = sum(gap > 1 for gap in every)
-    about = f"Share of topics with at most this gap to its own bound{f'; {wide} of more than 1' if wide else ''}."
+    more = f"; {wide} of more than 1" if wide else ""
+    about = f"Share of {gathered.kind}s with at most this gap to the strategy's own bound{more}."
     return _distribution(gathered, "Certified gap", about, values, Axis("gap", 0.0, min(1.0, max(every))))
 
 
@@ -761,7 +783,12 @@ def _distribution(
         for place, found in sorted(values.items())
     }
     return Chart(
-        title, f"{about} {n}.", replace(axis, low=low, high=high), _TOPICS, series, gathered.table(shares, cells)
+        title,
+        f"{about} {n}.",
+        replace(axis, low=low, high=high),
+        _share_of(gathered),
+        series,
+        gathered.table(shares, cells),
     )
 
 
@@ -773,7 +800,7 @@ _FAR: Final = 1e15
 GREEDY: Final = "greedy (frontier)"  # The name of greedy search in the rows of frontiers, as it has no row of its own.
 
 
-def lengths(gathered: Gathered) -> Chart | None:
+def lengths(gathered: Gathered, objective: str = "") -> Chart | None:
     curves = _curves(gathered)
     where = sorted({length for found in curves.values() for curve in found for length, _ in curve})
     if len(where) < 2:
@@ -784,7 +811,7 @@ def lengths(gathered: Gathered) -> Chart | None:
     shown = grid[:: ceil(len(grid) / _COLUMNS)]
     return Chart(
         "Value against length",
-        f"Mean objective by maximum length; {counted(len(where), 'length')}.",
+        f"Mean objective by maximum length{f' ({objective})' if objective else ''}; {counted(len(where), 'length')}.",
         Axis("maximum length", where[0], where[-1]),
         Axis("objective", min(0.0, *heights), max(*heights, 1e-9)),
         series,
@@ -826,10 +853,14 @@ def _mean(curves: list[list[Point]], grid: list[float]) -> list[Point]:
 
 
 def charts_of(gathered: Gathered) -> list[Chart]:
-    makers = [lengths if gathered.has_frontier() else losses, ties, losses, gaps, profile, values, sizes, lengths]
-    if len(gathered.problems) == 1:  # one problem has no distributions
-        makers = [lengths, values]
-    return [chart for maker in dict.fromkeys(makers) if (chart := maker(gathered)) is not None]
+    parts = gathered.by_objective()
+    by_length = [lengths(part, setting.label if len(parts) > 1 else "") for setting, part in parts.items()]
+    # One problem has no distributions.
+    makers = [losses, ties, gaps, profile, values, sizes] if len(gathered.problems) > 1 else [values]
+    others = [maker(gathered) for maker in makers]
+    is_first = gathered.has_frontier() or len(gathered.problems) == 1
+    charts = [*by_length, *others] if is_first else [*others, *by_length]
+    return [chart for chart in charts if chart is not None]
 
 
 Tile: TypeAlias = tuple[str, str, str]  # A number that is shown large, its name, and a remark.
@@ -864,10 +895,10 @@ def tiles_of(gathered: Gathered) -> list[Tile]:
     oracles = [problem.value for problem in problems if problem.optimum is not None and problem.value is not None]
     tiles: list[Tile] = []
     mean = "" if len(problems) == 1 else "mean "
-    if oracles:
+    if oracles and len(gathered.by_objective()) == 1:  # values of several objectives have no common mean
         whole = all(problem.setting.minimizes or not problem.setting.of_texts for problem in problems)
         what = ("minimum cover" if whole else "oracle") if problems[0].setting.of_texts else "optimum"
-        proven = f"of {counted(len(oracles), 'topic')}, proven" if mean else "proven"
+        proven = f"of {counted(len(oracles), gathered.kind)}, proven" if mean else "proven"
         where = " at the largest maximum length" if gathered.has_frontier() else ""
         value = fmean(oracles)
         digits = 0 if _is_whole(value, problems) else 2 if whole else 4
@@ -888,7 +919,9 @@ def tiles_of(gathered: Gathered) -> list[Tile]:
         place = missing_strategy(gathered)
         found = gathered.of(gathered.variants[place])
         reached = [each.reached for each in found if not each.guaranteed and each.ratio is not None]
-        tiles.append((f"{reached.count(False)} of {len(reached)}", f"topics whose optimum {names[place]} misses", ""))
+        tiles.append(
+            (f"{reached.count(False)} of {len(reached)}", f"{gathered.kind}s whose optimum {names[place]} misses", "")
+        )
     tiles += _frontier_tiles(gathered)
     counts = gathered.counts()
     if counts:
@@ -898,7 +931,7 @@ def tiles_of(gathered: Gathered) -> list[Tile]:
         tiles.append((middle, what, more) if mean else (middle, "optima that are tied", ""))
         if not rated and mean:
             single = sum(count == "1" for count, _ in counts)
-            tiles.append((f"{single} of {len(counts)}", "topics with a single optimum", ""))
+            tiles.append((f"{single} of {len(counts)}", f"{gathered.kind}s with a single optimum", ""))
     return tiles
 
 
@@ -908,7 +941,7 @@ def _is_whole(value: float, problems: Iterable[PageProblem]) -> bool:
 
 
 def _frontier_tiles(gathered: Gathered) -> list[Tile]:
-    curves = _curves(gathered) if gathered.has_frontier() else {}
+    curves = _curves(gathered) if gathered.has_frontier() and len(gathered.by_objective()) == 1 else {}
     best, greedy = curves.get(0), curves.get(len(gathered.variants))
     if not best or not greedy:
         return []
@@ -1068,6 +1101,7 @@ def page_of(gathered: Gathered, *, title: str = "") -> str:
             {"name": name, "exact": exact} for name, exact in zip(gathered.names(), gathered.exact(), strict=True)
         ],
         "styles": STYLES,
+        "kind": gathered.kind,
         "missed": missing_strategy(gathered),
         "settings": [setting.to_json() for setting in gathered.settings],
         "topics": table_of(gathered),

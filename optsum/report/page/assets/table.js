@@ -177,7 +177,7 @@ function fillTable() {
   document.getElementById("lines").replaceChildren();
   const all = data.topics.length;
   document.getElementById("count").textContent =
-    table.order.length === all ? counted(all, "topic") : `${table.order.length} of ${counted(all, "topic")}`;
+    table.order.length === all ? counted(all, data.kind) : `${table.order.length} of ${counted(all, data.kind)}`;
   for (const head of document.querySelectorAll("#table th")) {
     const here = Number(head.dataset.column) === table.sort;
     if (here) head.setAttribute("aria-sort", table.down ? "descending" : "ascending");

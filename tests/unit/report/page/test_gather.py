@@ -54,6 +54,23 @@ def test_the_summary_has_four_numbers() -> None:
     assert tiles[3] == ("1", "tied optima (median)", "5 at most, for ties")
 
 
+def test_only_values_of_the_same_objective_are_averaged() -> None:
+    ways = [(metric, length) for metric in ("rouge-1", "rouge-2") for length in (3, 5)]
+    rows = [row for metric, length in ways for row in rows_of(TOPICS[:1], metric=metric, max_length=length)]
+    gathered = gather(rows)
+    charts = charts_of(gathered)
+    one, other = [chart for chart in charts if chart.title == "Value against length"]
+    about = "Mean objective by maximum length ({} recall); 2 lengths."
+    assert [one.about, other.about] == list(map(about.format, ("rouge-1", "rouge-2")))
+    values = [[row["objective"] for row in rows if row["strategy"] == "branch-and-bound"][at:][:2] for at in (0, 2)]
+    assert [[value for _, value in chart.series[0]] for chart in (one, other)] == values
+    assert "mean oracle" not in [what for _, what, _ in tiles_of(gathered)]
+    assert "problems whose optimum greedy misses" in [what for _, what, _ in tiles_of(gathered)]
+    (oracle, *_) = tiles_of(gather(rows[:6]))
+    assert oracle[1:] == ("mean oracle", "of 2 problems, proven")
+    assert not any("topics" in chart.about + chart.y.title for chart in charts)
+
+
 def test_rows_may_come_strategy_by_strategy() -> None:
     rows = rows_of(details=False)
     one, other = gather(rows), gather(sorted(rows, key=lambda row: str(row["strategy"])))

@@ -693,8 +693,8 @@ def sizes(gathered: Gathered) -> Chart | None:
     if len(sizes) < 2:
         return None
     times = [time for found in dots.values() for _, time in found]
-    borders = [sizes[min(len(sizes) - 1, len(sizes) * part // 4)] for part in range(5)]
-    parts = list(pairwise([*borders[:4], borders[4] + 1]))
+    borders = sorted({sizes[len(sizes) * part // 4] for part in range(4)})
+    parts = list(pairwise([*borders, sizes[-1] + 1]))
     cells = {}
     for place, found in sorted(dots.items()):
         inside = [[time for size, time in found if low <= size < end] for low, end in parts]
@@ -708,7 +708,7 @@ def sizes(gathered: Gathered) -> Chart | None:
         Axis("sentences", sizes[0], sizes[-1], log=sizes[-1] / sizes[0] > 20),
         Axis("seconds", min(times), max(*times, min(times) * 1.1), log=True, unit="seconds"),
         {place: found[::every] for place, found in sorted(dots.items())},
-        gathered.table((f"{low:.0f} to {high:.0f}" for low, high in pairwise(borders)), cells),
+        gathered.table((f"{low:g}" if end == low + 1 else f"{low:g} to {end - 1:g}" for low, end in parts), cells),
         "dots",
     )
 

@@ -71,6 +71,12 @@ def test_only_values_of_the_same_objective_are_averaged() -> None:
     assert not any("topics" in chart.about + chart.y.title for chart in charts)
 
 
+def test_ranges_of_sizes_do_not_overlap() -> None:
+    topics = [{"id": str(size), "documents": [["a b"] * size], "references": [["a c"]]} for size in (2, 3, 5, 9)]
+    (chart,) = [chart for chart in charts_of(gather(rows_of(topics))) if chart.title == "Time against size"]
+    assert chart.table[0] == ["strategy", "2", "3 to 4", "5 to 8", "9"]
+
+
 def test_rows_may_come_strategy_by_strategy() -> None:
     rows = rows_of(details=False)
     one, other = gather(rows), gather(sorted(rows, key=lambda row: str(row["strategy"])))

@@ -129,7 +129,7 @@ def run_enumerate(
     near: NearFlags,
     strategy: Annotated[str | None, named("strategies", "branch-and-bound or exhaustive [branch-and-bound]")] = None,
     max_solutions: Annotated[
-        int, Option(metavar="N", min=0, help="largest number of sets listed in a row; all are counted")
+        int, Option(metavar="N", min=0, help="largest number of sets listed in a row, the best first; all are counted")
     ] = 100,
     count_only: Annotated[bool, Option("--count-only", help="count the sets, and list none")] = False,
     minimal: Annotated[bool, Option("--minimal", help="list only sets that contain no other")] = False,
@@ -264,7 +264,9 @@ def run_labels(
     soft: Annotated[
         bool, Option("--soft", help="add the share of optima that contain each sentence, and their number")
     ] = False,
-    all_: Annotated[int, Option("--all", metavar="K", min=0, help="add the labels of up to K optima")] = 0,
+    all_: Annotated[
+        int, Option("--all", metavar="K", min=0, help="add the labels of up to K optima, the best first")
+    ] = 0,
     diverse: Annotated[
         bool, Option("--diverse", help="choose optima that differ much, instead of the first K")
     ] = False,
@@ -306,7 +308,9 @@ def run_labels(
     for _ in work.run(lambda source: label_topics(source, resolved, fields)):
         pass
     if place is not None and not work.interrupted:
-        save(place, label_card(resolved, files.topics, work.counts))
+        flags = {"soft": soft, "all": all_, "diverse": diverse, "weighted": weighted, "format": format_}
+        given = {**{name: value or None for name, value in flags.items()}, **vars(near)}
+        save(place, label_card(resolved, files.topics, work.counts, fields, output, given))
     if output != "-" and not work.interrupted:
         put(work.summary())
     return work.status()

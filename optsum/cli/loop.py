@@ -282,7 +282,9 @@ class SearchLoop(Loop):
                 f"the output {self.output} has rows that are not results of a search: name another output"
             )
         check_row(row, ())
-        what = self._differing(row) if self._hashes.get(row["config_hash"]) is None else self._other(row)
+        what = self._other(row)  # first, because a flag such as --soft may have chosen another strategy
+        if what is None and self._hashes.get(row["config_hash"]) is None:
+            what = self._differing(row)
         if what is not None:
             raise OptionError(
                 f"the rows in {self.output} were made with other options ({what}): resume with the same, give "

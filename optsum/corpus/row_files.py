@@ -828,7 +828,7 @@ class RowWriter(AbstractContextManager["RowWriter"]):
                 return
             self._form = form or format_of(self._name)
             check_no_link(Path(self._name))
-            _check_kind(Path(self._name), self._form)
+            _check_kind(self._name, self._form)
             self._journal = Path(self._name + _JOURNAL)
             self._open()
         except (OSError, ValueError) as error:
@@ -1027,13 +1027,15 @@ def _write_folder(journal: Path, output: Path, form: RowFormat) -> None:
             rmtree(each, ignore_errors=True)
 
 
-def _check_kind(output: Path, form: RowFormat) -> None:
+def _check_kind(name: str, form: RowFormat) -> None:
     """Refuse to put a file in place of a folder, or a dataset in place of anything but a dataset."""
+    output = Path(name)
     if form.kind == "datasets":
         if output.exists() and not is_dataset_folder(output):
             raise OptionError(f"the output {output} is not a folder saved by datasets; name another output")
-    elif output.is_dir():
-        raise IsADirectoryError
+    elif output.is_dir() or name.endswith(("/", os.sep)):
+        what = "the format bertsum is" if form.kind == "bertsum" else "rows are"
+        raise OptionError(f"the output {name} cannot be written: it is a folder, but {what} one file; name a file")
 
 
 def _same(path: PathLike, other: PathLike) -> bool:

@@ -6,7 +6,6 @@ from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from importlib.resources import files
-from itertools import islice
 from pathlib import Path
 from typing import Any, Final, TypedDict, Unpack, cast
 
@@ -69,6 +68,11 @@ class LabelFields:
 def resolve_labels(given: Mapping[str, Any], fields: LabelFields, *, config: str | Path | None = None) -> Options:
     if fields.far_apart and not fields.optima:
         raise OptionError("Diverse labels need a number of optima: give --all K too.")
+    if fields.references and fields.enumerates:
+        raise OptionError(
+            "The format bertsum has the labels of one selection only: leave out --soft and --all, or write another "
+            "format."
+        )
     if fields.nearness is not None and not fields.enumerates:
         raise OptionError("Labels of near-optimal selections are shares or lists: give --soft or --all K too.")
     if fields.weighted and not (fields.soft and fields.nearness is not None):
@@ -141,7 +145,7 @@ def labels(
     soft : bool
         Add ``shares``, the share of optima that contain each sentence, and ``count``, the number of optima.
     all_ : int
-        Add ``all_labels``: the labels of up to this many optima.
+        Add ``all_labels``: the labels of up to this many optima, or near-optimal selections, the best first.
     diverse : bool
         For ``all_labels``, choose optima that differ much from one another, instead of the first ones.
     within, at_least, within_steps, best : optional
@@ -244,21 +248,42 @@ def _of_optima(oracles: Oracles, sentences: int, seed: int, fields: LabelFields)
         extra["shares"] = None if share is None else [float(share.get(unit, 0)) for unit in range(sentences)]
     if fields.optima:
         diverse = known and fields.far_apart
-        listed = oracles.diverse(fields.optima) if diverse else islice(oracles, fields.optima if known else 0)
+        listed = oracles.diverse(fields.optima) if diverse else oracles.best_first(fields.optima if known else 0)
         if fields.far_apart:
             extra["diversified"] = True
         extra["all_labels"] = [list(labels_of(selection, sentences)) for selection in listed]
     return extra
 
 
-def label_card(options: Options, topics: str, counts: ResultCounts) -> str:
-    """Return the data card of published labels: Markdown with the metadata that the hub of Hugging Face reads."""
+def label_card(
+    options: Options, topics: str, counts: ResultCounts, fields: LabelFields, output: str, given: Mapping[str, object]
+) -> str:
+    """Return the data card of published labels: Markdown with the metadata that the hub of Hugging Face reads.
+
+    `given`: flags of the command that are no options of searches, with their values; None if one was not given.
+    """
+    flags = [
+        f" --{name.replace('_', '-')}" + f" {value}" * (value is not True)
+        for name, value in given.items()
+        if value is not None
+    ]
+    kind = "optima" if fields.nearness is None else f"selections ({fields.nearness})"
+    more = {
+        f"`count` of {kind} and whether it is `complete`": fields.enumerates,
+        f"`shares` of the {kind} that contain each sentence": fields.soft,
+        f"`all_labels` of up to {fields.optima} {kind}": fields.optima > 0,
+    }
+    names = ["`id`", "`sentences` as they were searched", "`labels`", *(name for name, has in more.items() if has)]
+    names += ["`objective`", "`bound` (none can be better)", "`status`", "`signature`"]
     defaults = {name: field.default for name, field in Options.model_fields.items()}
     own = {name: value for name, value in described(options).items() if value not in (None, defaults.get(name, ...))}
     solved = counts.statuses["optimal"] + counts.statuses["feasible"]
     kinds = ", ".join(f"{number} {status.replace('_', ' ')}" for status, number in counts.statuses.items())
     card = (files("optsum.exchange") / "label_card.md").read_text(encoding="utf-8")
     return card.format(
+        flags="".join(flags), output="labels.jsonl" if output == "-" else output,
+        fields="`src`, `tgt` (the reference), `labels`" if fields.references else ", ".join(names),
+        others="see `shares`" if fields.soft else "`--soft` adds the share of them that contain each sentence",
         language=options.language, version=__version__, topics=topics, signature=counts.signature or "",
         hash=options.config_hash, options=toml_of(own).rstrip(),
         counts=kinds or "none", ones=counts.chosen, mean=f"{counts.objective / solved:.4f}" if solved else "-",

@@ -56,8 +56,14 @@ class Nearness:
         """Return the threshold that an option gives, such as ``within="1%"``; None without one; several are refused."""
         if within is None and at_least is None and within_steps is None and best is None:
             return None
+        share = None if within is None else _exactly(within, "--within takes a share of the best value, such as 1%")
+        if share == 1 and "%" not in str(within):
+            raise OptionError(
+                f"--within {within} may mean 1 % or 100 % of the best value: write 1% or 0.01 for the former, 100% for "
+                "the latter."
+            )
         return cls(
-            within=None if within is None else _exactly(within, "--within takes a share of the best value, such as 1%"),
+            within=share,
             at_least=None if at_least is None else _exactly(at_least, "--at-least takes an objective, such as 0.475"),
             steps=within_steps,
             values=best,
@@ -187,8 +193,9 @@ class Optima:
 
     Notes
     -----
-    Iteration yields each set once, as a sorted tuple of unit numbers, in the order of the diagram: at each decision all
-    sets with the unit come before all sets without it. The order is always the same, also after saving and loading.
+    Iteration yields each set once, as a sorted tuple of unit numbers, in the order of the diagram, not of values: at
+    each decision all sets with the unit come before all sets without it. The order is always the same, also after
+    saving and loading.
     """
 
     diagram: Diagram

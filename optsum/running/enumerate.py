@@ -22,7 +22,7 @@ import numpy as np
 from optsum.contracts.result import OptimaFields, Result, Status, listed
 from optsum.corpus.topic import Topic, topic_to_json
 from optsum.corpus.topics import AnyColumns, AnyTopics, topic_given
-from optsum.coverage.instance import Coverage, Sense
+from optsum.coverage.instance import Coverage, IntArray, Sense
 from optsum.errors import OptsumError, UnsupportedError, spoken, visible
 from optsum.optima.counting import count_feasible, count_feasible_forest
 from optsum.optima.diagram import Diagram, union
@@ -78,26 +78,34 @@ def _run_kernels() -> None:
 
 
 def value_counts(problems: Sequence[Problem], diagram: Diagram) -> list[tuple[Fraction, int]]:
-    """Return different values, best first, and the number of sets with each; a set's value is its best on a problem."""
-    first = problems[0]
-    better_first = first.sense.better(1, 0)
+    """Return different values, best first, and the number of sets with each."""
+    keys, ranks = _ranked(problems, diagram)
+    counts: list[int] = np.bincount(ranks, minlength=len(keys)).tolist()
+    return [(key, count) for key, count in zip(keys, counts, strict=True) if count]
+
+
+def _ranked(problems: Sequence[Problem], diagram: Diagram) -> tuple[list[Fraction], IntArray]:
+    """Return different values, best first, and the place of each set's among them: its best value on a problem."""
+    better_first = problems[0].sense.better(1, 0)
     if not all(problem.can(Capability.COVERAGE) for problem in problems):
         most = max if better_first else min
-        counted = Counter(most(Fraction(problem.evaluate(found).key) for problem in problems) for found in diagram)
-        return [(key, counted[key]) for key in sorted(counted, reverse=better_first)]
+        found = [most(Fraction(problem.evaluate(units).key) for problem in problems) for units in diagram]
+        keys = sorted(set(found), reverse=better_first)
+        place = {key: number for number, key in enumerate(keys)}
+        return keys, np.array([place[key] for key in found], np.int64)
     worths = [worth_of_sets(problem.coverage, diagram) for problem in problems]
     keys = sorted({key for worth in worths for key in worth.keys}, reverse=better_first)
     place = {key: number for number, key in enumerate(keys)}
     ranks = [np.array([place[key] for key in worth.keys], np.int64)[worth.which] for worth in worths]
-    counts: list[int] = np.bincount(np.minimum.reduce(ranks), minlength=len(keys)).tolist()
-    return [(key, count) for key, count in zip(keys, counts, strict=True) if count]
+    return keys, np.minimum.reduce(ranks)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Oracles(Optima):
     """The optimal, or nearly optimal, selections of a topic, in the input's names of the units.
 
-    Iteration yields distinct sorted tuples in a fixed order, lazily, because there may be 1e10 of them.
+    Iteration yields distinct sorted tuples in a fixed order, lazily, because there may be 1e10 of them; near-optimal
+    ones come in no order of their values (`best_first`).
 
     Attributes
     ----------
@@ -244,6 +252,23 @@ class Oracles(Optima):
             raise UnsupportedError("Irredundant sets are counted only for problems in the normal form.")
         return irredundant_share(problem.coverage, self.diagram, seed)
 
+    def best_first(self, k: int) -> list[tuple[Any, ...]]:
+        """Return up to `k` sets, the best ones first; all optima are equally good, and in the order of iteration.
+
+        Of more than 100,000 near-optimal sets, only the first is known to be an optimum.
+        """
+        if self.least is None or not self:
+            return list(islice(self, k))
+        is_ranked = self.count <= _EVALUATED
+        sets = list(islice(self.diagram, _EVALUATED if is_ranked else k))
+        if is_ranked:
+            ranks = _ranked([task.problem for task in self.tasks], self.diagram)[1]
+            sets = [sets[place] for place in np.argsort(ranks, kind="stable")[:k].tolist()]
+        best = None if self.best is None else tuple(sorted(self.best))
+        if best is not None and self.diagram.holds(best):  # it is also the selection of `result`
+            sets = [best, *(units for units in sets if units != best)]
+        return [self._named(units) for units in sets[:k]]
+
     def _one_problem(self) -> Problem:
         if len(self.tasks) != 1:
             raise UnsupportedError("These sets belong to several problems: give one reference to evaluate them.")
@@ -257,7 +282,7 @@ class Oracles(Optima):
         Parameters
         ----------
         max_solutions : int
-            Number of sets to list; it does not affect `count`.
+            Number of sets to list (`best_first`); it does not affect `count`.
         minimal : bool
             List only sets that contain no other, and count them as ``minimal_count``.
         sample, diverse : int
@@ -286,7 +311,7 @@ class Oracles(Optima):
             complete=self.complete,
             units=len(self.units),
             minimal_count=(listed.count if known else 0) if minimal else None,
-            optima=list(islice(listed, max_solutions if known else 0)) if max_solutions else None,
+            optima=listed.best_first(max_solutions if known else 0) if max_solutions else None,
             always=self.always if self.complete else None,
             never=self.never if self.complete else None,
             sample=listed.sample(sample, seed) if drawn and sample else [] if self.complete and sample else None,

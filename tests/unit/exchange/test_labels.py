@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable
+from fractions import Fraction
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +93,31 @@ def test_diverse_optima_lie_far_apart(count: int) -> None:
     assert len(set(first) ^ set(second)) >= count
     assert len({first, second, *more}) == 5
     assert oracles.diverse(5) == [first, second, *more]
+
+
+@pytest.mark.parametrize("references", ["pooled", "best"])
+def test_near_optimal_labels_begin_with_the_best(references: Any) -> None:
+    texts = [["a b c"], ["c d e f"]]
+    documents = [["x a", "d x", "b", "c d", "e x", "f b"]]
+    topic = {"id": "t", "documents": documents, "references": texts}
+
+    def value(labels: list[int]) -> Fraction:
+        chosen = Counter(" ".join(compress(documents[0], labels)).split())
+        held = [((Counter(text.split()) & chosen).total(), len(text.split())) for (text,) in texts]
+        return (
+            max(Fraction(*each) for each in held)
+            if references == "best"
+            else Fraction(sum(hits for hits, _ in held), 7)
+        )
+
+    (row,) = optsum.labels([topic], max_length=5, all_=99, within="60%", references=references)
+    values = [value(labels) for labels in row["all_labels"]]
+    assert values == sorted(values, reverse=True)
+    assert values[0] == Fraction(row["objective"]).limit_denominator(7) > values[-1]
+    for few in (1, 3):
+        (short,) = optsum.labels([topic], max_length=5, all_=few, within="60%", references=references)
+        assert short["all_labels"] == row["all_labels"][:few]
+        assert short["all_labels"][0] == short["labels"]
 
 
 def test_diverse_lists_all_where_there_are_few() -> None:

@@ -131,6 +131,7 @@ def test_unwritable_outputs(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     outputs: list[tuple[str | Path, str]] = [
         (tmp_path, "it is a folder"),
+        ("new/", "it is a folder, but rows are one file; name a file"),
         (tmp_path / "no" / "rows.jsonl", "there is no such file or folder"),
         (tmp_path / "file" / "rows.jsonl", "Not a directory"),
         ("", "no such file"),

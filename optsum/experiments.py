@@ -203,6 +203,9 @@ class Experiment:
         return text
 
 
+_IN_PYTHON: Final = "The experiment"  # Its name in messages; one of a file has the name of the file, too.
+
+
 def experiment_of(given: PathLike | Mapping[str, Any], options: Mapping[str, Any] | None = None) -> Experiment:
     """Return the experiment of a file, or of a mapping with the same names.
 
@@ -211,7 +214,7 @@ def experiment_of(given: PathLike | Mapping[str, Any], options: Mapping[str, Any
     cell whose strategy needs a solver is run with each of them. All other names are options of `optsum.solve` for all
     cells. `options`: options of workers, which take precedence.
     """
-    where, known = "The experiment", [*_OWN, *Options.model_fields]
+    where, known = _IN_PYTHON, [*_OWN, *Options.model_fields]
     if isinstance(given, Mapping):
         table = {str(name).replace("-", "_"): value for name, value in given.items()}
         if strange := next((name for name in table if name not in known), None):
@@ -233,7 +236,8 @@ def experiment_of(given: PathLike | Mapping[str, Any], options: Mapping[str, Any
     idle: list[dict[str, str]] = []
     fields = Options.model_fields
     default = None if own["backends"] is None else solving()
-    for values in _combinations(own["grid"], where):
+    every = list(_combinations(own["grid"], where))
+    for values in every:
         try:
             cell = resolve({**base, **values}, strategy=default, among_others=True)
             idle.append(idle_options({**base, **values}, cell))
@@ -241,8 +245,11 @@ def experiment_of(given: PathLike | Mapping[str, Any], options: Mapping[str, Any
                 cell = cell.model_copy(update={"backend": fields["backend"].default, "backend_options": ()})
             resolved.append(cell)
         except OptsumError as error:
-            named = ", ".join(f"{name} = {value}" for name, value in values.items())
+            named = ", ".join(f"{_written(name, where)} = {value}" for name, value in values.items())
             raise OptionError(f"{where}{f', with {named}' if named else ''}: {error}") from error
+    over = [name for name in table if table[name] is not None and every and all(name in values for values in every)]
+    if over:
+        raise OptionError(f"{where} has {_written(over[0], where)} both above the grid and in it: leave out one.")
     try:
         cells = {cell.config_hash: cell for cell in _on_solvers(resolved, own["backends"])}
     except OptsumError as error:
@@ -258,6 +265,11 @@ def experiment_of(given: PathLike | Mapping[str, Any], options: Mapping[str, Any
     if columns is not None:
         parse_columns(columns)
     return Experiment(topics=topics, columns=columns, cells=tuple(cells.values()))
+
+
+def _written(name: str, where: str) -> str:
+    """Return the name of an option as it is written in a file, or in a mapping of Python."""
+    return name if where == _IN_PYTHON else name.replace("_", "-")
 
 
 def _topics(given: object, where: str) -> tuple[str, ...]:
@@ -287,12 +299,13 @@ def _combinations(grid: object, where: str) -> Iterator[dict[str, Any]]:
         if strange := next((name for name in axes if name not in known), None):
             if strange in Options.model_fields:
                 raise OptionError(
-                    f"{where} has {strange} in the grid, but it is one for all cells: write it above [grid]."
+                    f"{where} has {_written(strange, where)} in the grid, but it is one for all cells: write it above "
+                    "[grid]."
                 )
-            raise unknown_name("option for a grid", strange, known)
+            raise unknown_name("option for a grid", strange, [_written(name, where) for name in known])
         lists = [value if isinstance(value, list | tuple) else [value] for value in axes.values()]
         if empty := next((name for name, values in zip(axes, lists, strict=True) if not values), None):
-            raise OptionError(f"{where} has no value for {empty}: give at least one.")
+            raise OptionError(f"{where} has no value for {_written(empty, where)}: give at least one.")
         for values in product(*lists):
             made += 1
             if made > _MOST_CELLS:
@@ -496,8 +509,11 @@ def is_locked(folder: Path) -> bool:
 def _differing(known: Mapping[str, Any], now: Mapping[str, Any], limit: int | None) -> str:
     """Return a text about settings in which an existing run differs from the requested run; empty if none differs."""
     said = [*_differing_cells(known["identity"], now["identity"]), *differing_inputs(known["inputs"], now["inputs"])]
-    others = [name for name in ("shard", "details") if known[name] != now[name]]
-    said += [f"{name} {known[name]}, not {now[name]}" for name in others]
+    if known["shard"] != now["shard"]:
+        shares = ["all topics" if each["shard"] == "1/1" else f"shard {each['shard']}" for each in (known, now)]
+        said.append(f"of {shares[0]}, not of {shares[1]}")
+    if known["details"] != now["details"]:
+        said.append(f"made {'with' if known['details'] else 'without'} --details")
     before = known.get("limit")
     if limit is not None and (before is None or before > limit):
         said.append(f"limit {'none' if before is None else before}, not {limit}, which is less")
@@ -603,6 +619,16 @@ def in_words(found: RunStatus) -> str:
 def said_of_errors(found: RunStatus) -> str:
     first = f"{'the error' if found.failed == 1 else 'the first error'}: {found.first_error}"
     return f"{found.failed} of {found.done} could not be searched, and --resume tries again; {first}"
+
+
+def warn_of_missing(found: RunStatus, name: str) -> None:
+    """Say what the rows of a run, given by its name, lack."""
+    if not found.complete:
+        many = f"{found.done}" if found.total is None else f"{found.done} of {found.total}"
+        how = "optsum run with --resume does the others, and optsum merge takes the folders of all shards"
+        _LOG.warning("%s has only %s searches: %s", name, many, how)
+    elif found.shard != "1/1":
+        _LOG.warning("%s is only shard %s: optsum merge takes the folders of all shards", name, found.shard)
 
 
 def status(folder: PathLike) -> RunStatus:

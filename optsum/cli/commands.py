@@ -508,7 +508,8 @@ def run_report(
 
     ROWS are files as -o writes them, in any format; the page needs no server and no network.
     """
-    from optsum.corpus.row_files import read_rows
+    from optsum.corpus.row_files import is_run_folder, read_rows
+    from optsum.experiments import status, warn_of_missing
     from optsum.report.page.write import checked_output, write_page
 
     def count() -> int | None:
@@ -516,6 +517,8 @@ def run_report(
         return None if None in counts else sum(filter(None, counts))
 
     checked_output(output, overwrite=overwrite, inputs=rows)
+    for folder in filter(is_run_folder, rows):
+        warn_of_missing(status(folder), folder)
     with bar("rows", count) as advance:
         read = chain.from_iterable(map(read_rows, rows))
         write_page(advancing(read, advance), output, title=title, overwrite=overwrite)
@@ -591,7 +594,7 @@ def run_merge(
     Rows are ordered by topic, then by the cells of the grid, whichever process searched them.
     """
     from optsum.corpus.row_files import RowWriter, stored_rows
-    from optsum.experiments import in_words, merge
+    from optsum.experiments import in_words, merge, warn_of_missing
     from optsum.report.tables import counted
 
     if output != "-" and not Path(output).suffix:
@@ -607,6 +610,7 @@ def run_merge(
                 written += 1
     if output != "-":
         put(f"{counted(written, 'row')} in {output}")
+    warn_of_missing(merged, "standard output" if output == "-" else output)
     return FAILED if merged.doubts else DONE
 
 

@@ -351,7 +351,8 @@ def read_table(path: str | Path, known: Collection[str]) -> dict[str, Any]:
                 raise OptionError(
                     f"{path} is an experiment, because it has {name}: give it to optsum run (optsum.run)."
                 )
-            raise OptionError(f"{path}: {unknown_name('option', key, known)}")
+            dashed = [each.replace("_", "-") for each in known]
+            raise OptionError(f"{path}: {unknown_name('option', key, dashed)}")
         options[name] = value
     if isinstance(options.get("backend"), dict):
         own = dict(options.pop("backend"))

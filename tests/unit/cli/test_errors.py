@@ -152,7 +152,7 @@ def test_a_file_that_cannot_be_used_is_one_line(run: Any, command: str, name: st
         (["good.jsonl", "--max-length", "3", "--config", "good.jsonl"], "is not TOML"),
         (
             ["good.jsonl", "--max-length", "3", "--config", "wrong.toml"],
-            "no option 'max-lenght'; did you mean max_length",
+            "no option 'max-lenght'; did you mean max-length",
         ),
         (["good.jsonl", "--max-length", "3", "-o", "."], "the output . cannot be written"),
         (["good.jsonl", "--max-length", "3", "-o", "no/folder/rows"], "the output no/folder/rows cannot be written"),

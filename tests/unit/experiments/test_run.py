@@ -56,7 +56,7 @@ def without(folder: str, condition: str) -> None:
 
 def test_each_of_several_solvers_has_its_own_options() -> None:
     tables = [{"name": "highs", "options": {"presolve": "off"}}, {"name": "highs"}, {"name": "pyomo:highs"}]
-    given = experiment(backends=tables, grid={"max_length": [2, 4], "strategy": ["milp", "lead"]})
+    given = experiment(strategy=None, backends=tables, grid={"max_length": [2, 4], "strategy": ["milp", "lead"]})
     done = run(given=given)
     assert (done.done, done.failed) == (5 * (3 + 1) * 2, 0)
     found = {(row["strategy"], row["backend"], str(row["backend_options"])) for row in rows()}
@@ -94,7 +94,7 @@ def test_each_of_several_solvers_has_its_own_options() -> None:
 
 
 def test_every_topic_is_searched_in_every_cell_as_solve_does() -> None:
-    done = run(given=experiment(grid={"max_length": [2, 4], "strategy": ["lead", "greedy"]}))
+    done = run(given=experiment(strategy=None, grid={"max_length": [2, 4], "strategy": ["lead", "greedy"]}))
     assert (done.total, done.done, done.failed, done.complete) == (20, 20, 0, True)
     found = rows()
     assert [(row["id"], row["max_length"], row["strategy"]) for row in found] == [
@@ -173,7 +173,7 @@ def test_other_topics_are_refused_and_the_same_elsewhere_are_not() -> None:
     write("abcdf")
     with pytest.raises(optsum.OptionError, match=r"topics\.jsonl have changed: the bytes"):
         run(resume=True)
-    with pytest.raises(optsum.OptionError, match="shard 1/1, not 1/2"):
+    with pytest.raises(optsum.OptionError, match="of all topics, not of shard 1/2"):
         run(given=experiment(topics="moved.jsonl"), resume=True, shard="1/2")
 
 
@@ -244,8 +244,18 @@ def test_shards_together_are_the_whole_run(capsys: pytest.CaptureFixture[str]) -
     for number in (1, 2, 3):
         assert main(["run", "e.toml", f"s{number}", "--shard", f"{number}/3"]) == 0
     assert "s3: complete; shard 3/3; 2 of 2 done (2 feasible)" in capsys.readouterr().out
+    for command in (["merge", "s3", "s1", "-o", "part.csv"], ["merge", "s3", "s1", "-o", "-"]):
+        assert main(command) == 0
+        assert f"{'part.csv' if command[-1] != '-' else 'standard output'} has only 6 of 10" in capsys.readouterr().err
+    assert main(["report", "s3", "-o", "s3.html"]) == 0
+    assert "s3 is only shard 3/3: optsum merge takes the folders of all shards" in capsys.readouterr().err
     assert main(["merge", "s3", "s1", "-o", "part"]) == 0
     assert "part: stopped; 6 of 10 done" in capsys.readouterr().out
+    assert main(["report", "part", "-o", "part.html"]) == 0
+    assert "part has only 6 of 10 searches: optsum run with --resume does the others" in capsys.readouterr().err
+    for flags, what in ((["--details"], "made without --details"), (["--shard", "1/2"], "of all topics, not of shard")):
+        assert main(["run", "e.toml", "part", "--resume", *flags]) == 2
+        assert f"part has another run ({what}" in capsys.readouterr().err
     assert main(["run", "e.toml", "part", "--resume"]) == 0
     assert main(["merge", "s1", "s2", "s3", "-o", "all.parquet"]) == 0
     whole = [(row["id"], row["max_length"], row["selection"]) for row in rows()]
@@ -331,12 +341,17 @@ def test_a_second_writer_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
         ('topics = "-"', "cannot be resumed"),
         ('topics = ["topics.jsonl", "topics.jsonl"]', "names the same topics twice"),
         ('topics = "none.jsonl"\nmax-length = 3', "there is no such file"),
-        ('topics = "topics.jsonl"\nmax-lenght = 3', "did you mean max_length"),
+        ('topics = "topics.jsonl"\nmax-lenght = 3', "did you mean max-length"),
         ('topics = "topics.jsonl"\nmax-length = "3"', "max-length cannot be '3'"),
         ('topics = "topics.jsonl"', "so it needs a limit"),
         ('topics = "topics.jsonl"\ngrid = 3', "has a grid that is not a table"),
-        ('topics = "topics.jsonl"\n[grid]\nmax-length = []', "has no value for max_length"),
-        ('topics = "topics.jsonl"\n[grid]\nmax-length = [3, "x"]', "with max_length = x"),
+        ('topics = "topics.jsonl"\n[grid]\nmax-length = []', "has no value for max-length"),
+        ('topics = "topics.jsonl"\n[grid]\nmax-length = [3, "x"]', "with max-length = x"),
+        ('topics = "topics.jsonl"\n[grid]\nmax_lenght = [3]', "did you mean max-length"),
+        (
+            'topics = "topics.jsonl"\nmax-length = 3\nmetric = "rouge-2"\n[grid]\nmax-length = [4]',
+            "e.toml has max-length both above the grid and in it: leave out one",
+        ),
         ('topics = "topics.jsonl"\n[grid]\nworkers = [3]', "has workers in the grid, but it is one for all cells"),
         ('topics = "topics.jsonl"\n[grid]\nmax-length = [3]\nseed = [' + ",".join(["1"] * 10001) + "]", "10000 cells"),
         ('topics = "topics.jsonl"\nmax-length = 3\nmap = "documents"', "documents=COLUMN"),

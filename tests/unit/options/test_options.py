@@ -69,7 +69,7 @@ def test_one_file_serves_all_commands(file: Any) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("max-lenght = 3", "no option 'max-lenght'; did you mean max_length"),
+        ("max-lenght = 3", "no option 'max-lenght'; did you mean max-length"),
         ("[solve]\nmax-length = 3", "no option 'solve'"),
         ("max-length = 3\nmax_length = 4", "sets max_length twice"),
         ("max-length = ", "is not TOML"),

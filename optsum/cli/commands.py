@@ -56,6 +56,8 @@ from optsum.report.messages import advancing, bar, count_lines
 
 if TYPE_CHECKING:
     from optsum.cli.loop import SearchLoop
+    from optsum.contracts.result import Result
+    from optsum.report.tables import Table
 
 
 def _posed(files: Files, options: Mapping[str, Any], **own: Any) -> dict[str, Any]:
@@ -156,10 +158,13 @@ def run_enumerate(
     work = _search_loop(
         files, output_or_pipe(files.output), [resolved], other=lambda row: _other_enumerate(row, nearness, shape)
     )
-    work.show(
-        lambda source: enumerate_topics(source, resolved, nearness, details=details, **shape),
-        optima_table if nearness is None else near_table,
-    )
+
+    def table_of(results: list[Result]) -> Table:
+        table = optima_table(results) if nearness is None else near_table(results)
+        table.caption += [] if count_only or files.output else ["-o FILE writes the sets"]
+        return table
+
+    work.show(lambda source: enumerate_topics(source, resolved, nearness, details=details, **shape), table_of)
     status, late = work.status(), work.counts.ended["time limit"]
     if late and status == DONE:
         tell(
@@ -227,7 +232,7 @@ def run_frontier(
     resolved, found = resolve_frontier({**options, "strategy": strategy}, lengths, config=files.config)
 
     other = partial(differing, lengths=found, optima=optima, greedy=greedy)
-    work = _search_loop(files, files.output, [resolved], other=other)
+    work = _search_loop(files, files.output, [resolved], other=other, where=" at the largest length")
     how: dict[str, Any] = {"optima": optima, "greedy": greedy, "details": details}
     results = work.show(
         lambda source: frontier_topics(source, resolved, found, **how),

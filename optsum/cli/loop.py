@@ -201,12 +201,14 @@ class SearchLoop(Loop):
         row_of: Callable[[Result], dict[str, Any]] = Result.to_row,
         result_of: Callable[[Row], Result] = Result.from_row,
         sent: bool = False,  # whether worker processes may read the topics too
+        where: str = "",  # the lengths that the mean objective of the summary is at, if a result has several
         **writer: Any,
     ) -> None:
         self._hashes = {way.config_hash: way for way in ways}
         split = ways[0].references == "each"
         self._finished = Finished(output or "", self._check, wanted=len(self._hashes), split=split)
         super().__init__(files, output or None, [ways[0].stopwords], keep=self._finished, **writer)
+        self._where = where
         self._ways, self._other, self._row_of, self._result_of = ways, other, row_of, result_of
         here = not sent or not ways[0].elsewhere or files.existing == "resume"
         self._read = open_topics(files.topics, files.columns, ways[0].reading, files.limit, read=here)
@@ -266,7 +268,8 @@ class SearchLoop(Loop):
             return shown
         table = table_of(shown)
         table.title = headline(self._ways[0])
-        table.caption.append(self.summary())
+        if form in {None, "text"}:  # elsewhere the notes are for readers of the table
+            table.caption.append(self.summary())
         again = 0 if form is not None else self.errors - len(self.counts.reasons)
         if again > 0:
             table.caption.insert(0, f"... and {counted(again, 'error')} as above")
@@ -333,7 +336,7 @@ class SearchLoop(Loop):
         if len(found.details) == 1 and (detail := next(iter(found.details))):
             parts.append(detail)
         if held:
-            parts.append(f"mean objective {number(found.objective / held)}")
+            parts.append(f"mean objective {number(found.objective / held)}{self._where}")
             if not found.chosen and (why := why_all_are_empty(self._ways[0])):
                 parts.append(why)
         if self._kept:

@@ -607,7 +607,7 @@ class Details(Tabular):
     def objectives(self) -> Table:
         known = {name: [float(key) for key in keys if key is not None] for name, keys in self._keys.items()}
         rows = [[name, *map(number, spread)] for name, values in known.items() if (spread := spread_of(values))]
-        caption = [f"CI: {INTERVALS['student']}.", *self._solved]
+        caption = [f"CI: {INTERVALS['student']}; over problems, each with its mean over seeds.", *self._solved]
         return Table.of(["strategy"], SPREADS, "Spread of the objective", rows=rows, caption=caption)
 
     @property
@@ -633,7 +633,7 @@ class Details(Tabular):
             return Cell(f"{seconds(middle)} ({len(reached)}/{len(found)})", middle)
 
         rows = [[name, *(cell(self._times[name, target]) for target in TARGETS)] for name in self.strategies]
-        caption = ["Median seconds of search until it was reached (how often, among problems with a known optimum)."]
+        caption = ["Median time of search until it was reached (how often, among problems with a known optimum)."]
         headings, title = [f"{target:.0%}" for target in TARGETS], "Time to a share of the optimum"
         return Table.of(["strategy"], headings, title, rows=rows, caption=caption)
 

@@ -143,7 +143,7 @@ class PackedContexts:
             worth, (numerator, denominator) = task.problem.evaluate(found), task.problem.totals(found)
             length = others + (task.length(found) or 0)
             over = max(0, length - task.problem.max_length)
-            gap = None if over else 1 - worth.key / most if most else 0
+            gap = 1 - worth.key / most if most and not over else None  # without a possible claim, nothing can be lost
             row = {
                 "objective": worth.value, "numerator": numerator, "denominator": denominator, "length": length,
                 "over": over, "gap": None if gap is None else float(gap), **task.found(found), "optimum": shown,
@@ -540,7 +540,7 @@ def _systems(scores: SystemScores) -> Table:
     if packed is not None:
         headings = ["over", "used", "supported", "loses", "worst"]
         caption = [
-            "supported: share of the claims; loses: missed share of the optimum, worst: its largest value",
+            "supported: share of the claims; loses: missed share of an optimum above 0, worst: its largest value",
             "over: choices above the budget; they are only in the mean of the used length",
         ]
         if packed.unproven:

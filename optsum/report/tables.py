@@ -285,8 +285,13 @@ def as_markdown(table: Table) -> str:
         return f"| {' | '.join(placed)} |"
 
     title = f"**{_markdown(table.title)}**" if table.title else ""
-    parts = [title, "\n".join(map(line, [heads, rule, *body])), _markdown(" ".join(table.caption))]
+    parts = [title, "\n".join(map(line, [heads, rule, *body])), _markdown(_sentences(table))]
     return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _sentences(table: Table) -> str:
+    """Return the notes of a table, which are lines on a terminal, as one paragraph."""
+    return " ".join(each if each.endswith(".") else f"{each}." for each in table.caption)
 
 
 def _markdown(text: str) -> str:
@@ -316,7 +321,7 @@ def as_latex(table: Table) -> str:
     lines += [_latex_row(row) for row in _full(table)]
     lines += [r"\bottomrule", r"\end{tabular}"]
     if table.caption:
-        lines += [r"\par\smallskip\footnotesize", _latex(" ".join(table.caption))]
+        lines += [r"\par\smallskip\footnotesize", _latex(_sentences(table))]
     return "\n".join([*lines, r"\end{table}"]) + "\n"
 
 
@@ -325,7 +330,7 @@ def _latex_row(cells: Iterable[str]) -> str:
 
 
 def _latex(text: str) -> str:
-    return visible(text).translate(_LATEX)
+    return visible(text).replace("<=", "≤").replace(">=", "≥").translate(_LATEX)
 
 
 def as_html(table: Table) -> str:
@@ -475,7 +480,7 @@ def context_table(results: Iterable[Result], options: Options) -> Table:
             return None
         greedy = packed["objective"]
         share_lost = None if greedy is None or not result.objective else 1 - greedy / result.objective
-        lost.append(share_lost or 0.0)
+        lost.extend([] if share_lost is None else [share_lost])
         claims = number(result.denominator if cover else None, 0)
         if cover and result.bound_key is not None and result.denominator is not None:
             bound = number(floor(result.bound_key * result.denominator), 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,13 @@ def test_solve_writes_rows_where_there_is_no_terminal(run: Any) -> None:
     assert [(row["id"], row["selection"], row["config_hash"]) for row in rows_of(out)] == [
         (result.id, list(result.selection or ()), result.config_hash) for result in single
     ]
+
+
+def test_a_table_of_an_enumeration_says_how_to_get_the_sets(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    for flags, told in ((["--diverse", "2"], True), (["--count-only"], False)):
+        status, out, _ = run("enumerate", NEWS, "--max-length", "30", "--limit", "1", *flags)
+        assert (status, "-o FILE writes the sets" in out) == (0, told)
 
 
 def test_solve_writes_rows_to_a_file(run: Any, tmp_path: Path) -> None:

@@ -67,9 +67,9 @@ def test_each_choice_beside_trying_everything(drawn: tuple[dict[str, Any], int, 
         if used(chosen) > budget:
             assert row.claims["objective"] is row.claims["gap"] is row.claims["worst"] is None
         else:
-            lost = 1 - worth(chosen) / best if best else 0
+            lost = pytest.approx(float(1 - worth(chosen) / best)) if best else None
             assert row.claims["objective"] == pytest.approx(float(worth(chosen)))
-            assert row.claims["gap"] == row.claims["worst"] == pytest.approx(float(lost))
+            assert row.claims["gap"] == row.claims["worst"] == lost
 
 
 def test_the_command_scores_packed_contexts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -98,6 +98,23 @@ def test_the_command_scores_packed_contexts(tmp_path: Path, capsys: pytest.Captu
     assert "A context needs a budget: give --max-length N" in capsys.readouterr().err
     assert main(["score", str(questions), str(systems)]) == 1
     assert "give --formulation cover with --max-length N" in capsys.readouterr().err
+
+
+def test_topics_without_a_possible_claim_are_in_no_mean_loss(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    questions = [QUESTION, {**QUESTION, "id": "none", "lengths": [99] * 4}]
+    chosen = [{"topic_id": each["id"], "system": "bm25", "selection": [2]} for each in questions]
+    scores = optsum.score(
+        questions, [{**chosen[0]}, {**chosen[1], "selection": []}], formulation="cover", max_length=90
+    )
+    assert scores.rows[0].claims["gap"] == 0.25
+    topics = tmp_path / "q.jsonl"
+    topics.write_text("\n".join(map(json.dumps, questions)), "utf-8")
+    assert main(["context", str(topics), "--max-length", "90", "--format", "latex"]) == 0
+    printed = capsys.readouterr().out
+    (note,) = [line for line in printed.splitlines() if line.startswith("budget in")]
+    assert note.endswith(r"share that it loses. greedy selection loses 25.0\% on average.")
 
 
 def test_choices_as_texts_and_by_name(caplog: pytest.LogCaptureFixture) -> None:

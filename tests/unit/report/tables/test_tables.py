@@ -84,6 +84,13 @@ def test_latex_has_the_rules_of_booktabs() -> None:
     assert text.endswith("\\bottomrule\n\\end{tabular}\n\\par\\smallskip\\footnotesize\nOne. Two.\n\\end{table}\n")
 
 
+def test_notes_are_sentences_of_one_paragraph() -> None:
+    table = small()
+    table.caption = ["a: at most 3", "b: <= 5."]
+    assert "a: at most 3. b: \\<= 5.\n" in as_markdown(table)
+    assert "\na: at most 3. b: $\\leq$ 5.\n" in as_latex(table)
+
+
 class _Tags(HTMLParser):
     def __init__(self) -> None:
         super().__init__()

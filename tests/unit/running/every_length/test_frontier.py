@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -167,6 +168,11 @@ def test_rows_tables_and_plots(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert (tmp_path / "curve.svg").read_text().startswith("<?xml")
     rows = [json.loads(line) for line in out.read_text().splitlines()]
     assert [row["frontier"]["lengths"] for row in rows] == ["2:20:3"] * 2
+    assert re.search(r"; mean objective 0\.\d+ at the largest length; ", printed)
+    assert main([*asked, "--resume", "--format", "latex"]) == 0
+    latex = capsys.readouterr().out
+    assert r"& $\leq$ 5 &" in latex
+    assert "mean over all lengths.\n" in latex
     assert [Result.from_row(row).to_row() for row in rows] == rows
     read = [Frontier.from_row(row["frontier"]) for row in rows]
     assert [None if one is None else one.to_row() for one in read] == [row["frontier"] for row in rows]

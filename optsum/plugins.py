@@ -115,8 +115,11 @@ class Registry(Generic[T]):
             base = _attribute(self.base)
             derives = isinstance(plugin, type) and issubclass(plugin, base)
             fault = None if derives else f"it is not a subclass of {self.base.replace(':', '.')}"
-            named = hasattr(plugin, "name") or "name" not in base.__annotations__ or "__init__" in vars(plugin)
-            fault = fault if not derives or named else 'it has no name: set name = "..." in the class'
+            for name in ("name", "form") if derives and "__init__" not in vars(plugin) else ():
+                if name in base.__annotations__ and not hasattr(plugin, name):
+                    fault = f'it has no {name}: set {name} = "..." in the class'
+            if derives and (lacking := sorted(getattr(plugin, "__abstractmethods__", ()))):
+                fault = f"it does not define {' and '.join(lacking)}, as a {self.kind} must"
         if fault is not None:
             raise OptionError(f"The {self.kind} {said} cannot be used: {fault}.")
         checked: type[T] = plugin

@@ -256,8 +256,8 @@ def _misspelt(error: Any) -> str | None:
         return f"{error.format_message().rstrip('.')}: {about}"
     if error.format_message().startswith("Got unexpected extra argument"):
         return (
-            f"{error.format_message().rstrip('.')}: quote a path that contains blanks, and join several names with "
-            "commas"
+            f"{error.format_message().rstrip('.')}: quote a path that contains blanks, join several values of a flag "
+            "with commas, and put the lines of several files into one"
         )
     ctx, name = getattr(error, "ctx", None), getattr(error, "option_name", None)
     if ctx is None or name is None:

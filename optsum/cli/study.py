@@ -159,6 +159,8 @@ def _run(study: Study, files: StudyFiles, reading: Reading, form: TableFormat, *
     with loop:
         study.resumes(loop.rows.kept())
         study.run(given, loop.rows.write_all, partial(loop.iterate, parallel=study.searches()[0].elsewhere))
+        if files.limit is not None:  # their topics may be beyond the limit
+            study.missing.clear()
         for error in study.errors:
             loop.write({"id": None, "status": "error", "error": error}, error)
         if study.interrupted:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from optsum.contracts.strategy import Strategy
 from optsum.errors import OptionError, UnknownNameError
+from optsum.metrics.rouge import METRICS
 from optsum.plugins import Registry
 from optsum.registry import BACKENDS, FORMULATIONS, STRATEGIES
 
@@ -184,6 +187,23 @@ def test_a_family_is_asked_for_names_that_nothing_lists() -> None:
     assert BACKENDS.load("pyomo:highs").__name__ == "PyomoHighs"  # a listed name takes precedence
     with pytest.raises(OptionError, match="after the colon"):
         BACKENDS.load("pyomo:")
+
+
+@pytest.mark.parametrize(
+    ("registry", "base", "fault"),
+    [
+        (STRATEGIES, "Strategy", "does not define search, as a strategy must"),
+        (FORMULATIONS, "Formulation", "does not define build, as a formulation must"),
+        (METRICS, "Metric", "does not define keys, as a metric must"),
+        (METRICS, "Metric", 'has no form: set form = "..." in the class'),
+    ],
+)
+def test_a_class_without_a_method_is_refused(registry: Any, base: str, fault: str, tmp_path: Path) -> None:
+    place, method = tmp_path / "own.py", "\n    def keys(self, tokens):\n        return tokens" * ("form" in fault)
+    name = "" if method else '\n    name = form = "own"'
+    place.write_text(f'import optsum\n\nclass Own(optsum.{base}):\n    about = "own"{name}{method}\n')
+    with pytest.raises(OptionError, match=re.escape(f"own.py:Own cannot be used: it {fault}")):
+        registry.load(f"{place}:Own")
 
 
 def test_a_class_without_a_name_is_refused(tmp_path: Path) -> None:

@@ -263,6 +263,8 @@ def test_ctrl_c_gives_up_the_topic_under_way_and_topics_not_read_are_not_missing
         1, "optsum: 1 part of the input could not be used; There is no topic 'v', but systems have summaries of it.\n",
     )  # fmt: skip
     assert "There is no topic 'v'" in out.read_text()
+    assert run("tsc3", topics, "--systems", systems, "--limit", 1, "-o", out, "--overwrite")[::2] == (0, "")
+    assert "There is no topic" not in out.read_text()
 
     work = Tsc3Study.work
 

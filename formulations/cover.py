@@ -250,7 +250,10 @@ class Cover(Formulation):
         )
 
     def goal(self, spec: Spec) -> str:
-        left_out = ", abstract sentences without any alternative left out" if self.uncoverable == "skip" else ""
+        what = (
+            "abstract sentences without any alternative" if self.max_length is None else "claims that nothing supports"
+        )
+        left_out = f", {what} left out" if self.uncoverable == "skip" else ""
         if self.max_length is not None:
             least = f", at least {spec.min_length}" if spec.min_length else ""
             unit = "of the given lengths" if spec.length_unit == "given" else spec.length_unit

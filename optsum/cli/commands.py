@@ -136,7 +136,7 @@ def run_enumerate(
     count_only: Annotated[bool, Option("--count-only", help="count the sets, and list none")] = False,
     minimal: Annotated[bool, Option("--minimal", help="list only sets that contain no other")] = False,
     diverse: Annotated[int, Option(metavar="K", min=0, help="list K sets that differ much")] = 0,
-    sample: Annotated[int, Option(metavar="K", min=0, help="list K sets drawn at random")] = 0,
+    sample: Annotated[int, Option(metavar="K", min=0, help="list K sets drawn at random, with replacement")] = 0,
     details: Details = False,
 ) -> int:
     """Enumerate the optima of all topics of a file.

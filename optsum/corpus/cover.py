@@ -63,7 +63,10 @@ def alternatives_of(topic: Topic, uncoverable: str) -> Alternatives:
     _check_ids(topic, found.corresponding)
     if lacking and uncoverable != "miss" and (uncoverable == "error" or not held):
         skip = "" if not held else " Leave such sentences out with --uncoverable=skip."
-        raise InputError(f"In topic {topic.id!r} {_named(lacking)} no alternative, so nothing covers it.{skip}")
+        raise InputError(
+            f"In topic {topic.id!r} {_named(lacking)} no alternative (of claims: no passage supports it), so nothing "
+            f"covers it.{skip}"
+        )
     if not topic.cover:
         raise InputError(f"The cover of topic {topic.id!r} is empty: give the alternatives of each abstract sentence.")
     return found

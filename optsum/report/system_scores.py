@@ -32,7 +32,7 @@ from optsum.options.options import ScoreOptions, resolve, resolve_score
 from optsum.problem.formulation import Task
 from optsum.problem.problem import Selection
 from optsum.registry import DEFAULT_EXACT, DEFAULT_STRATEGY, FORMULATIONS
-from optsum.report.comparison import mean_of, pearson, spearman
+from optsum.report.comparison import FEWEST, mean_of, pearson, spearman
 from optsum.report.tables import Table, Tabular, counted, longest_said, number, share
 from optsum.running.each_topic import say_warned
 from optsum.running.enumerate import oracles_of
@@ -570,5 +570,7 @@ def _agreements(found: Sequence[HumanCorrelation]) -> Table:
         "system: over systems, each by its means over topics.",
         "summary: over the systems of one topic; the mean over the topics where it is defined.",
     ]
+    if any("-" in row for row in rows):
+        caption.append(f"-: a correlation needs {FEWEST} systems whose scores are not all equal.")
     title = "Correlation with human scores"
     return Table.of(["human score", "metric", "measure"], headings, title, rows=rows, caption=caption)

@@ -317,7 +317,7 @@ class Study(Tabular):
     def caption(self) -> list[str]:
         limited = "no time limit" if self.time_limit is None else f"{self.time_limit:g} s a search"
         if (exact := getattr(self, "exact_time_limit", None)) is not None:
-            limited += f", {exact:g} s of one that proves"
+            limited += f", {exact:g} s an exact one"
         left = self.lacking()
         if self.left_out:
             left.append(f"{counted(self.left_out, 'topic')} by the filters")

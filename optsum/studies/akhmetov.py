@@ -261,7 +261,7 @@ class AkhmetovStudy(SeededStudy):
         ends = "across sentence ends" if self.counts == "clipped" else "within sentences"
         kept = " of the paper's lengths" if self.paper_filter else ""
         stops = ", heuristics end by the paper's stopping rules" if self.as_published else ""
-        return f"texts{kept}, F1 without length limit, {self.counts} counts, R-2 {ends}, {self.seeding}{stops}"
+        return f"whole texts{kept}, F1 without length limit, {self.counts} counts, R-2 {ends}, {self.seeding}{stops}"
 
     def lacking(self) -> list[str]:
         left = [

@@ -424,8 +424,8 @@ def overlaps(study: HiraoStudy) -> Table:
     ]
     if max(errors):
         table.caption.append(
-            f"estimated: of them, those with too many oracles, from {PAIRS:,} pairs each; the resulting standard "
-            f"error of the mean is {max(errors):.1g} at most."
+            f"estimated: of those with several, the ones with too many oracles, from {PAIRS:,} pairs each; the "
+            f"resulting standard error of the mean is {max(errors):.1g} at most."
         )
     return table
 
@@ -469,7 +469,7 @@ def efficiency(study: HiraoStudy) -> Table:
             line.append(average((row[f"{own}seconds"] for row in done), 3))
         table.add(*cells, *line, average((row.get("one_seconds") for row in all_), 3))
     table.caption += [
-        "naive: median number of selections within the length, of all problems.",
+        "naive: median number of selections within the length, of sentences that share an n-gram; of all problems.",
         "nodes: median; seconds: mean, to enumerate all oracles; done: problems for which that ended in time.",
         f"one oracle: mean seconds to extract one by {study.one}, if it is proven.",
         "paper's bound: Algorithms 1 to 3, sets checked."
@@ -678,7 +678,7 @@ def percentiles(study: HiraoStudy) -> Table | None:
         cells = [f"{100 * fmean(each):.2f}" if each else "-" for each in places]
         rows.append([name, *cells, str(max(map(len, places)))])
     equal = "equal ones counted half; mean over topics"
-    caption = [f"Percent of the extracts within the length that have a lower score (multi), {equal}."]
+    caption = [f"Percent of the extracts of all sentences within the length that score lower (multi), {equal}."]
     if drawn := sum(row["drawn"] < int(row["count"]) for row in extracts):
         caption.append(
             f"{drawn} of {len(extracts)} times there are more extracts than --extracts {study.extracts:,}: that many "

@@ -186,11 +186,12 @@ class LinHovyStudy(CutStudy):
 
         lengths = [words for one in self.of("document") for words in one["reference_words"]]
         longer = sum(words > LONGEST for words in lengths)
+        are = "is" if longer == 1 else "are"
         caption = [
             "common: documents for which all summaries have a score, so that means are comparable.",
             "FT: full text. E150, E100: best extract of 145-155 and 95-105 words, if there is one.",
             f"MaxH, MedH, AvgH, MinH: agreement of people; {LEAD}: first sentences, 100 words at most.",
-            f"Human summaries are not cut: {longer} of {len(lengths)} are longer than the limit of E100.",
+            f"Human summaries are not cut: {longer} of {len(lengths)} {are} longer than the limit of E100.",
             *([f"T: {self.cut_after(LONGEST)}."] if self.systems else []),
             "(n): the mean is of n documents of the set.",
         ]

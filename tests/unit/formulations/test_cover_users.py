@@ -196,6 +196,7 @@ def test_enumerate_on_the_command_line(strategy: str, capsys: pytest.CaptureFixt
         ({"weights": "length"}, "minimum cover, as few words as possible"),
         ({"weights": "length", "length_unit": "characters"}, "minimum cover, as few characters as possible"),
         ({"uncoverable": "skip"}, "as few sentences as possible, abstract sentences without any alternative left out"),
+        ({"uncoverable": "skip", "max_length": 9}, "most claims within 9 words, claims that nothing supports left out"),
         ({"preset": None, "metric": "rouge-2"}, "minimum cover, as few sentences as possible"),
     ],
 )

@@ -175,7 +175,7 @@ def test_several_seeds_give_the_mean_of_single_runs() -> None:
     assert line[headings.index("R-1")] == f"{fmean(means):.4f}"
     assert line[headings.index("R-1 ± seeds")] == f"{stdev(means):.4f}"
     assert next(row for row in table.rows if row[0] == OPTIMUM)[headings.index("R-1 ± seeds")] == "-"
-    assert table.caption[0].endswith("2 seeds, 7.5 s a search, 60 s of one that proves.")
+    assert table.caption[0].endswith("2 seeds, 7.5 s a search, 60 s an exact one.")
     assert "over 2 seeds" in table.caption[-1]
     spread = next(row for row in error_analysis(several, "R-1", "student", 1.96).rows if row[0] == "Genetic")
     of_topics = [fmean(singles[topic.id, "Genetic", "rouge-1", seed] for seed in (3, 5)) for topic in given]

@@ -87,7 +87,8 @@ TABLE = [
     (["solve", "topics.jsonl", "--max_length", "3"], "no option '--max_length'; did you mean --max-length?"),
     (["solve", "topics.jsonl", "--max-len", "3"], "did you mean --max-length?"),
     (["compare", "topics.jsonl", "--strategy", "greedy"], "did you mean --strategies?"),
-    (["compare", "topics.jsonl", "--max-length", "3", "--strategies", "greedy", "vns"], "several names with commas"),
+    (["compare", "topics.jsonl", "--max-length", "3", "--strategies", "greedy", "vns"], "of a flag with commas"),
+    (["score", "topics.jsonl", "one.jsonl", "two.jsonl"], "put the lines of several files into one"),
     (["solve", "topics.jsonl", "--max-length", "3", "--language", "english"], "not a language code; give one such"),
     (
         ["solve", "topics.jsonl", "--max-length", "-3"],

@@ -60,6 +60,11 @@ def test_agreement_and_windows_by_hand() -> None:
     assert (shown["E100"][0], shown["MaxH"][0]) == ("1.000 (1)", "1.000")
 
 
+def test_one_summary_is_longer_than_the_limit_of_extracts() -> None:
+    study = study_lin_hovy([{**TOPIC, "references": [*TOPIC["references"], ["w2 " * 106]]}])
+    assert "Human summaries are not cut: 1 of 4 is longer than the limit of E100." in study.scores().caption
+
+
 def test_the_lead_has_100_words_at_most() -> None:
     topic = {"id": "t", "documents": [["a b " * 24, "c d " * 25, "e f g"]], "references": [["a c e g"]]}
     (row,) = study_lin_hovy([topic]).of("document")

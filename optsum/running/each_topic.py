@@ -448,7 +448,9 @@ def _results(
             "signature": signature_of(setup, setup.spec.analyzer.tokenizer),
         },
     )
-    each = zip(parts, *(rows.tolist() for rows in proven.answers), strict=True)
+    sizes, units, *others = proven.answers
+    units = units[:, : max(0, *sizes[:, 0].tolist())]  # most places are unused, and would be converted for nothing
+    each = zip(parts, *(rows.tolist() for rows in (sizes, units, *others)), strict=True)
     for part, (count, length, nodes), chosen, totals, hits in each:
         if count < 0:
             continue

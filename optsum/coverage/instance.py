@@ -229,6 +229,16 @@ class Joint:
     vetoes: Sequence[int] = ()
     count: int = 1
 
+    def exactly(self, number: int) -> Joint:
+        """Return the joint in whole numbers; `number` is its place, for messages."""
+        unit, vetoes = f"Unit {{}} of joint {number}", self.vetoes
+        return Joint(
+            whole(self.feature, f"The feature of joint {number}"),
+            whole_numbers(self.needs, unit),
+            vetoes if isinstance(vetoes, range) else whole_numbers(vetoes, unit),
+            whole(self.count, f"The number of copies of joint {number}"),
+        )
+
     @cached_property
     def seam(self) -> bool:
         """Whether the joint needs two units and no chosen unit between them, as an n-gram across a sentence end."""
@@ -336,6 +346,10 @@ class Coverage:
 
     def __post_init__(self) -> None:
         """Convert whole numbers exactly, and check all that kernels rely on."""
+        for name, kind in (("goal", Sense), ("combination", Combination)):
+            if not isinstance(given := getattr(self, name), kind):
+                members = " or ".join(map(str, kind))
+                raise InputError(f"The {name} of this coverage instance is {given!r:.40}: give {members}.")
         for name, said in _ARRAYS.items():
             array = whole_array(getattr(self, name), said, ndim=2 if name == "mass" else 1)
             object.__setattr__(self, name, array)
@@ -343,6 +357,10 @@ class Coverage:
         heaviest = 1_000 if self.combination.multiplies else 10**100
         weights = whole_numbers(self.weights, "The weight of ratio {}", most=heaviest)
         longest = whole(self.max_length, "The maximum length", most=10**400)
+        rows, joints, ceilings = self._kept("rows", Row), self._kept("joints", Joint), self._kept("ceilings", Ceiling)
+        object.__setattr__(self, "rows", rows)
+        object.__setattr__(self, "joints", tuple(joint.exactly(number) for number, joint in enumerate(joints)))
+        object.__setattr__(self, "ceilings", ceilings)
         object.__setattr__(self, "weights", weights)
         object.__setattr__(self, "min_length", whole(self.min_length, "The minimum length"))
         object.__setattr__(self, "max_length", min(longest, NO_LIMIT))
@@ -365,6 +383,16 @@ class Coverage:
         made.__dict__.update({"parents": np.zeros(0, np.int64), **given})
         made._refuse(made._impossible_limits())
         return made
+
+    def _kept(self, name: str, kind: type) -> tuple[Any, ...]:
+        """Return a field as a tuple: a generator can be read only once, and a list may change after the checks."""
+        given = getattr(self, name)
+        held = tuple(given) if isinstance(given, Iterable) and not isinstance(given, Mapping) else (None,)
+        if not all(isinstance(one, kind) for one in held):
+            raise InputError(
+                f"The {name} of this coverage instance are {given!r:.40}: give a list of {kind.__name__} objects."
+            )
+        return held
 
     @staticmethod
     def _refuse(checks: Iterable[tuple[str, bool]]) -> None:
@@ -418,12 +446,11 @@ class Coverage:
         )
         joints = self.joints
         yield "a joint occurrence has no needed unit", not all(joint.needs for joint in joints)
-        copies = whole_array([joint.count for joint in joints], "The number of copies of joint {}")
+        copies = np.array([joint.count for joint in joints], np.int64)
         yield "a joint occurrence has no copy", bool((copies < 1).any())
         named = list(chain.from_iterable((*joint.needs, *_extremes(joint.vetoes)) for joint in joints))
-        units = whole_array(named, "A unit of a joint occurrence")
-        yield "a joint occurrence names a unit that does not exist", _outside(units, n)
-        fed = whole_array([joint.feature for joint in joints], "The feature of joint {}")
+        yield "a joint occurrence names a unit that does not exist", _outside(np.array(named, np.int64), n)
+        fed = np.array([joint.feature for joint in joints], np.int64)
         yield "a joint occurrence names a feature that does not exist", _outside(fed, features)
         yield (
             "a row names a unit that does not exist",
@@ -507,9 +534,9 @@ class Coverage:
             max_length=min(whole(max_length, "The maximum length", least=0, most=10**400), NO_LIMIT),
         )
 
-    def with_rows(self, rows: tuple[Row, ...]) -> Coverage:
+    def with_rows(self, rows: Iterable[Row]) -> Coverage:
         """Return the same instance with these side constraints instead of its own."""
-        return self._copied(rows=rows)
+        return self._copied(rows=tuple(rows))
 
     def _copied(self, **given: Any) -> Coverage:
         found = copy(self)

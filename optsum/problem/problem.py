@@ -116,6 +116,11 @@ class Problem(ABC):
     def __post_init__(self) -> None:
         """Convert whole numbers exactly, and refuse others."""
         lengths = whole_numbers(self.lengths, "The length of unit {}", least=0)
+        if (total := sum(lengths)) >= NO_LIMIT:
+            raise InputError(
+                f"The summed length of the units is {total}, and from 2^40 on a length means that there is no limit: "
+                "divide all lengths and their limits by a common factor."
+            )
         most = whole(self.max_length, "The maximum length", least=0, most=10**400)
         least = whole(self.min_length, "The minimum length", least=0)
         for name, value in (("lengths", lengths), ("min_length", least), ("max_length", min(most, NO_LIMIT))):

@@ -97,6 +97,41 @@ def test_contradictions_are_refused_with_their_reason(reason: str) -> None:
         replace(tiny(), **WRONG[reason])
 
 
+def test_generators_and_lists_that_change_lose_no_constraint() -> None:
+    row, joint = optsum.Row((0, 1), (1, 1), high=1), Joint(0, iter((0, 1)), [])  # type: ignore[arg-type]
+    for given in ((one for one in (row,)), [row]):
+        instance = tiny(rows=given)
+        if isinstance(given, list):
+            given.clear()
+        assert instance.rows == (row,) == instance.with_rows(iter([row])).rows
+    joined = tiny(joints=filter(None, [joint]), ceilings=iter(()))
+    assert (joined.joints, joined.ceilings) == ((Joint(0, (0, 1)),), ())
+    exact = tiny(joints=[Joint(1.0, [0.0, np.uint8(1)], range(0), 2.0)])  # type: ignore[list-item, arg-type]
+    assert exact.joints == (Joint(1, (0, 1), range(0), 2),)
+    assert {type(number) for number in (exact.joints[0].feature, exact.joints[0].count, *exact.joints[0].needs)} == {
+        int
+    }
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"rows": [((0, 1), (1, 1))]},
+        {"rows": None},
+        {"rows": optsum.Row((0,), (1,))},
+        {"joints": [(0, (1, 2))]},
+        {"joints": [Joint(0, (0.5, 1))]},  # type: ignore[arg-type]
+        {"joints": [Joint(0, None)]},  # type: ignore[arg-type]
+        {"ceilings": ["rouge-l"]},
+        {"goal": "minimize"},
+        {"combination": "sum"},
+    ],
+)
+def test_fields_of_other_types_are_refused(given: Any) -> None:
+    with pytest.raises(InputError, match=f"{next(iter(given))}|joint 0"):
+        tiny(**given)
+
+
 def test_a_recall_is_recognised() -> None:
     assert tiny().constant_denominator
     assert not tiny(constants=(0, 0)).constant_denominator, "a ratio over nothing is 0, whatever T is"

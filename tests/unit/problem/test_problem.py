@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from optsum.coverage.instance import Coverage, Sense
-from optsum.errors import OptionError, UnsupportedError
+from optsum.errors import InputError, OptionError, UnsupportedError
 from optsum.problem.problem import Capability, CoverageProblem, Evaluation, require
 from optsum.running.search import search
 from optsum.testing import KINDS, OwnMetric, brute_force, check_problem, random_coverage
@@ -53,6 +53,15 @@ def test_milp_refuses_a_metric_of_one_s_own_with_a_sentence() -> None:
         UnsupportedError, match=r"strategy milp cannot search this problem: .* only evaluates selections"
     ):
         search(Silent(lengths=(1,), words=[["a"]]), "milp")
+
+
+def test_lengths_whose_sum_means_no_limit_are_refused() -> None:
+    longest = {"lengths": (2**39, 2**39 - 1)}  # less than 2^40 by one
+    for limit in (2**40 - 1, 2**40, 10**13):  # none of them limits anything
+        assert search(OwnMetric(**longest, max_length=limit, words=WORDS[1:3]), "exhaustive").selection == (0, 1)
+    for lengths in ((2**39, 2**39), (10**12,) * 3, (2**62, 2**62)):
+        with pytest.raises(InputError, match="divide all lengths"):
+            OwnMetric(lengths=lengths, max_length=10**14, words=WORDS)
 
 
 def test_abilities_that_are_missing_are_named() -> None:

@@ -120,8 +120,10 @@ def reachable(lengths: Sequence[int], min_length: int, max_length: int) -> Calla
     # Bit c of sums[u]: some non-empty set of the units from u on has the length c.
     sums = [0] * (n + 1)
     for unit in range(n - 1, -1, -1):
-        sums[unit] = sums[unit + 1] | sums[unit + 1] << lengths[unit] | 1 << lengths[unit]
-        sums[unit] &= (2 << min(total, max_length)) - 1
+        sums[unit] = sums[unit + 1]
+        if lengths[unit] <= max_length:  # shifting by a greater length would need as many bits
+            sums[unit] |= sums[unit + 1] << lengths[unit] | 1 << lengths[unit]
+            sums[unit] &= (2 << min(total, max_length)) - 1
 
     def exactly(unit: int, length: int) -> bool:
         high = max_length - length
@@ -136,6 +138,7 @@ _WIDEST: Final = 2**31  # Bits of the largest table (256 MB) that is tried.
 
 def fit(lengths: Sequence[int], kept: Sequence[int], others: Sequence[int], low: int, high: int) -> list[int] | None:
     """Return units of total length `low` to `high`: each of `kept` that still fits, then others if needed; or None."""
+    kept, others = ([unit for unit in units if lengths[unit] <= high] for units in (kept, others))
     order = [*kept, *others]
     high = min(high, sum(lengths[unit] for unit in order))
     if low > high or (len(order) + 1) * (high + 1) > _WIDEST:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from optsum.optima import counting
-from optsum.optima.counting import count_feasible, count_feasible_forest, estimate_feasible, reachable
+from optsum.optima.counting import count_feasible, count_feasible_forest, estimate_feasible, fit, reachable
 from optsum.problem.problem import CoverageProblem
 from optsum.testing import brute_force, random_coverage
 
@@ -95,6 +95,13 @@ def test_reachable_lengths_are_those_of_enumeration(lengths: list[int], least: i
             assert exactly(unit, length) == there
             within = bool(later) and length + sum(later) >= least and length + min(later) <= most
             assert roughly(unit, length) == within
+
+
+def test_lengths_far_above_the_maximum_take_no_memory() -> None:
+    lengths = [1, 10**15, 2, 10**15]
+    possible = reachable(lengths, 2, 3)
+    assert [possible(unit, 0) for unit in range(4)] == [True, True, True, False]
+    assert fit(lengths, [1, 0], [3, 2], 3, 3) == [0, 2]
 
 
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(-1, 5)), max_size=7), st.integers(0, 20), st.integers(0, 20))

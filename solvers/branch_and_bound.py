@@ -43,6 +43,7 @@ from optsum.problem.problem import (
     checked_bound,
     hold_bound,
     require,
+    worth,
 )
 from optsum.program.model import is_cover
 from optsum.program.ratio_bound import MANY_JOINTS
@@ -54,7 +55,7 @@ from optsum.system.compiled import compiles
 from .engine.core import States, is_linear, program_of, with_minimum_row
 from .engine.driver import Budget, Driver, Statistics, rehearsal, sets_reaching
 from .engine.search import NodeStore
-from .exhaustive.strategy import Exhaustive, Flips, Pairs, evaluated_near, seconds_of, size_of_best, worth
+from .exhaustive.strategy import Exhaustive, Flips, Pairs, evaluated_near, seconds_of, size_of_best
 from .few_units import prepare_few_units, prove_extracts, see, serve, two_ratios
 from .objectives.covers import enumerate_covers, solve_cover
 from .objectives.one_ratio import (

@@ -233,8 +233,7 @@ def _labels_of(part: Topic, result: Result, fields: LabelFields) -> dict[str, An
 
 
 def _of_optima(oracles: Oracles, sentences: int, seed: int, fields: LabelFields) -> dict[str, Any]:
-    known = oracles.proven if fields.nearness is None else oracles.least is not None
-    extra: dict[str, Any] = {"count": oracles.count if known else 0, "complete": oracles.complete}
+    extra: dict[str, Any] = {"count": oracles.count, "complete": oracles.complete}
     if fields.nearness is not None:
         least = oracles.least
         extra["near"] = str(fields.nearness)
@@ -247,8 +246,7 @@ def _of_optima(oracles: Oracles, sentences: int, seed: int, fields: LabelFields)
             share = oracles.weighted_share(seed) if fields.weighted else oracles.share()
         extra["shares"] = None if share is None else [float(share.get(unit, 0)) for unit in range(sentences)]
     if fields.optima:
-        diverse = known and fields.far_apart
-        listed = oracles.diverse(fields.optima) if diverse else oracles.best_first(fields.optima if known else 0)
+        listed = oracles.diverse(fields.optima) if fields.far_apart else oracles.best_first(fields.optima)
         if fields.far_apart:
             extra["diversified"] = True
         extra["all_labels"] = [list(labels_of(selection, sentences)) for selection in listed]

@@ -423,7 +423,9 @@ class Optima:
 
     def _need_sets(self, what: str) -> None:
         if not self:
-            raise InputError(f"There is no optimum to be {what}: the instance has no feasible selection.")
+            why = f"a limit stopped the enumeration ({self.termination.replace('_', ' ')})"
+            why = "the instance has no feasible selection" if self.complete else f"{why}; raise the limit"
+            raise InputError(f"There is no optimum to be {what}: {why}.")
 
 
 def _number(text: str) -> int | Fraction:

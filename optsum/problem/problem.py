@@ -18,7 +18,7 @@ from fractions import Fraction
 from functools import cached_property
 from importlib import import_module
 from itertools import filterfalse
-from math import isfinite, isnan, lcm
+from math import ceil, floor, isfinite, isnan, lcm
 from numbers import Rational, Real
 from os import PathLike
 from typing import Any, Final, Self, TypeAlias
@@ -376,6 +376,16 @@ def hold_bound(
         f"The bound of this problem is wrong: with the units {list(chosen)} chosen and {list(rest)} undecided it is "
         f"{said}, but the selection {list(held)} is worth {seen.key}."
     )
+
+
+def worth(problem: Problem, key: Key) -> int | Fraction:
+    """Convert a key (value for comparisons) or a bound to the form of `Optima.value`: numerator, length or fraction."""
+    if problem.can(Capability.COVERAGE):
+        if problem.sense is Sense.MINIMIZE:
+            return ceil(key)
+        if problem.coverage.constant_denominator:
+            return floor(Fraction(key) * int(problem.coverage.constants[1]))
+    return Fraction(key)
 
 
 def require(problem: Problem, needed: frozenset[Capability], who: str) -> None:

@@ -304,14 +304,13 @@ class Oracles(Optima):
                 listed = replace(self, diagram=Diagram.of_sets([]))
                 why = "the sets that contain no other could not be found within the limits"
                 result = result.changed(detail=why if result.detail is None else f"{result.detail}; {why}")
-        known = self.proven if self.nearness is None else self.least is not None  # others may not be optimal
         drawn = self.complete and bool(listed)
         found = OptimaFields(
-            count=self.count if known else 0,
+            count=self.count,
             complete=self.complete,
             units=len(self.units),
-            minimal_count=(listed.count if known else 0) if minimal else None,
-            optima=listed.best_first(max_solutions if known else 0) if max_solutions else None,
+            minimal_count=listed.count if minimal else None,
+            optima=listed.best_first(max_solutions) if max_solutions else None,
             always=self.always if self.complete else None,
             never=self.never if self.complete else None,
             sample=listed.sample(sample, seed) if drawn and sample else [] if self.complete and sample else None,
@@ -424,7 +423,8 @@ def enumerate_optima(
     Returns
     -------
     Oracles
-        If a limit was reached, the sets known by then: see ``complete`` and ``result``.
+        If a limit was reached, the sets known by then: see ``complete`` and ``result``. There are none if no value is
+        proven to be the best.
 
     Raises
     ------
@@ -481,7 +481,11 @@ def oracles_of(part: Topic, setup: Setup, nearness: Nearness | None = None) -> O
         if setup.formulation.sense is Sense.MINIMIZE:  # covers up to a length are searched like extracts
             setup.strategy.prepare()
     oracles = (_oracles_of_references if setup.best_of_references else _enumerate)(part, setup, nearness)
-    return replace(oracles, result=oracles.result.changed(sentence_count=count_sentences(part)), nearness=nearness)
+    if not (oracles.proven if nearness is None else oracles.least is not None):  # its sets may not be optimal
+        oracles = replace(oracles, diagram=Diagram.of_sets([]))
+    counted = OptimaFields(count=oracles.count, complete=oracles.complete)
+    result = oracles.result.changed(sentence_count=count_sentences(part), enumeration=counted)
+    return replace(oracles, result=result, nearness=nearness)
 
 
 def _oracles_of_references(part: Topic, setup: Setup, nearness: Nearness | None) -> Oracles:
@@ -500,8 +504,7 @@ def _oracles_of_references(part: Topic, setup: Setup, nearness: Nearness | None)
     if nearness is None or best.result.key is None:
         return best
     if not best.proven:  # no threshold is known, and the sets may be worse than the best selection
-        result = best.result.changed(enumeration=OptimaFields(count=0, complete=False))
-        return replace(best, result=result, diagram=Diagram.of_sets([]), least=None)
+        return replace(best, diagram=Diagram.of_sets([]), least=None)
     return _NearBest(part, setup, found, best, began).oracles(nearness)
 
 
@@ -529,7 +532,7 @@ def _united(
     members = {name: held for oracles in families for name, held in oracles.names.members.items()}
     return replace(
         first,
-        result=result.changed(enumeration=OptimaFields(count=diagram.count, complete=complete)),
+        result=result,
         diagram=diagram,
         bound=first.value if proven else None,
         complete=complete,
@@ -642,7 +645,7 @@ class _NearBest:
         return replace(task, problem=task.problem.without(others)) if others else task
 
     def _united(self, near: Sequence[Oracles], threshold: Fraction | None) -> Oracles:
-        """Return the union of near-optimal selections on each reference; only the best if the threshold is unknown."""
+        """Return the union of near-optimal selections on each reference; none if the threshold is unknown."""
         place = {name: unit for unit, name in enumerate(self._units)}
         first = None
         for oracles in (oracles for _, oracles in self._found if oracles.tasks):
@@ -656,10 +659,8 @@ class _NearBest:
         every = [*known, *(oracles for _, oracles in self._found)]
         whole = _united(every, self._best.result, complete=complete, proven=True, units=self._units)
         sets = [(oracles.diagram, oracles.units) for oracles in known]
-        alone = [] if first is None else [first]
-        diagram = union_of(sets, self._units) if threshold is not None else Diagram.of_sets(alone)
+        diagram = union_of(sets, self._units) if threshold is not None else Diagram.of_sets([])
         result = self._best.result.changed(
-            enumeration=OptimaFields(count=diagram.count, complete=complete),
             termination=Termination(self._stopped),
             seconds=clock() - self._began,
             nodes=self._nodes,
@@ -680,7 +681,6 @@ class _NearBest:
 def _nothing(topic: Topic, setup: Setup, why: Termination | Stopped, seconds: float) -> Oracles:
     result = unsolved(topic.id, setup, why, seconds=seconds)
     optima = Optima(Diagram.of_sets([]), 0, None, complete=False, termination=result.termination.value)
-    result = result.changed(enumeration=OptimaFields(count=0, complete=False))
     return Oracles(**{**vars(optima), "result": result, "names": UnitNames(())})
 
 
@@ -705,12 +705,7 @@ def _enumerated(task: Task, setup: Setup, nearness: Nearness | None, began: floa
         optima = strategy.enumerate(task.problem, limits)
     else:
         optima = strategy.near(task.problem, nearness, replace(limits, memory=min(limits.memory, _NEAR_BYTES)))
-    result = result_of_sets(task.problem, strategy, optima, clock() - built, limits)
-    if nearness is None and not optima.proven and result.status is Status.OPTIMAL:
-        # The enumeration was stopped, but the bound of the relaxation proves its value.
-        first = next(iter(optima), None)
-        if first is not None and task.problem.evaluate(first).key == result.key:
-            optima = replace(optima, bound=optima.value)
+    result, optima = result_of_sets(task.problem, strategy, optima, clock() - built, limits)
     of_problem = {
         "result": finished(task, setup, result, began=began, built=built),
         "names": UnitNames(task.units, task.members),

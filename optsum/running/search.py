@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Hashable, Iterable
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache, partial
 from importlib import import_module
@@ -15,8 +16,9 @@ from optsum.contracts.result import OptimaFields, Result, Status, Timing
 from optsum.contracts.strategy import Run, Strategy
 from optsum.coverage.instance import Key
 from optsum.errors import BackendError, InputError, OptionError, behind
+from optsum.optima.diagram import Diagram
 from optsum.optima.optima import Optima
-from optsum.problem.problem import Capability, Problem, hold_bound
+from optsum.problem.problem import Capability, Problem, hold_bound, worth
 from optsum.registry import CERTIFICATE, CERTIFIED, DEFAULT_HEURISTIC, DEFAULT_STRATEGY, STRATEGIES
 from optsum.system.clock import INTERRUPTED_S, LIMIT_OPTIONS, Deadline, Limits, Stopped, Termination
 from optsum.system.processes.signal_guard import postponing
@@ -238,10 +240,13 @@ def get_ready(problem: Problem, strategy: Strategy, bound: str = "root") -> None
         import_module(CERTIFICATE).prepare(problem)
 
 
-def result_of_sets(problem: Problem, strategy: Strategy, optima: Optima, seconds: float, limits: Limits) -> Result:
-    """Return the first of the enumerated optima as one result, scored afresh.
+def result_of_sets(
+    problem: Problem, strategy: Strategy, optima: Optima, seconds: float, limits: Limits
+) -> tuple[Result, Optima]:
+    """Return the first of the enumerated optima as one result, scored afresh, and the optima in agreement with it.
 
-    If a limit was reached before the proof, the result is the greedy selection if that is better.
+    If a limit was reached before the proof, the result is the greedy selection if that is better, and a bound may prove
+    it; then it is the only known optimum.
     """
     known = None if problem.can(Capability.COVERAGE) else optima.bound
     run = Run(problem, Limits(), root_bound=known, starting=_start_greedily)
@@ -251,19 +256,30 @@ def result_of_sets(problem: Problem, strategy: Strategy, optima: Optima, seconds
     first = next(iter(optima), None) if optima.best is None else optima.best
     if first is not None and not run.see(first).feasible:
         raise BackendError(f"{strategy.name} gives a selection that violates the limits: this is not a valid result.")
-    if optima.proven:
-        run.prove()
-    else:
+    if not optima.proven:
         interrupted = optima.termination == "interrupted"
         deadline = limits.late(Deadline(0.0), interrupted=interrupted)
         if not optima.known:
             run.begin(deadline)
         if problem.can(Capability.BOUND):
             run.raise_root_bound(deadline)
+    value = optima.value if run.evaluation is None else worth(problem, run.evaluation.key)
+    bounds = {optima.bound, None if run.bound is None else worth(problem, run.bound)}
+    if optima.proven or (run.evaluation is not None and value in bounds):
+        run.prove()
     result = _result(run, strategy, Termination.COMPLETED, None, Timing())
+    if not optima.proven and run.selection is not None:
+        alone = optima.least is None and (value != optima.value or not optima)
+        optima = replace(
+            optima,
+            diagram=Diagram.of_sets([run.selection]) if alone else optima.diagram,
+            value=value,
+            bound=value if result.status is Status.OPTIMAL else optima.bound,
+            best=None if optima.best is None else run.selection,
+        )
     # The termination is that of the enumeration: the optimum may be proven even if not all optima are known.
     found = OptimaFields(count=optima.count, complete=optima.complete)
-    return result.changed(termination=Termination(optima.termination), seconds=seconds, enumeration=found)
+    return result.changed(termination=Termination(optima.termination), seconds=seconds, enumeration=found), optima
 
 
 def _result(run: Run, strategy: Strategy, termination: Termination, detail: str | None, timing: Timing) -> Result:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
-from math import ceil, floor, inf, isinf
+from math import inf, isinf
 from typing import Any, ClassVar, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -38,7 +38,7 @@ from optsum.optima.counting import estimate_feasible, reachable
 from optsum.optima.diagram import Diagram
 from optsum.optima.optima import Nearness, Optima
 from optsum.optima.tally import power_of, step_of
-from optsum.problem.problem import Capability, Evaluation, Problem, Selection
+from optsum.problem.problem import Capability, Evaluation, Problem, Selection, worth
 from optsum.system.clock import Limits, Stopped, in_strides
 from optsum.system.compiled import compiles, njit
 from optsum.whole import LARGEST
@@ -569,16 +569,6 @@ def found_by(run: Run, sets: Iterable[Sequence[int]], reason: str, *, proven: bo
     statistics = {**run.statistics, "nodes": run.nodes} if run.nodes else run.statistics
     slow = run.known if run.is_slow else {}
     return Optima(Diagram.of_sets(sets), value, bound, reason == "completed", reason, statistics, known=slow)
-
-
-def worth(problem: Problem, key: Key) -> int | Fraction:
-    """Convert a key (value for comparisons) or a bound to the form of `Optima.value`: numerator, length or fraction."""
-    if problem.can(Capability.COVERAGE):
-        if problem.sense is Sense.MINIMIZE:
-            return ceil(key)
-        if problem.coverage.constant_denominator:
-            return floor(Fraction(key) * int(problem.coverage.constants[1]))
-    return Fraction(key)
 
 
 _ROWS: Final = 1000  # Number of ties that the first walk of an enumeration lists; more ties need another walk.

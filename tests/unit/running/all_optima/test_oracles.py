@@ -6,6 +6,7 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from optsum.contracts.result import Result
 from optsum.optima import diagram
 from optsum.running import enumerate as enumerating
 from optsum.system.clock import Deadline
-from optsum.testing import random_topic
+from optsum.testing import KINDS, random_coverage, random_topic
 
 
 @pytest.mark.parametrize("strategy", ["branch-and-bound", "exhaustive"])
@@ -139,6 +140,28 @@ def test_a_proven_optimum_with_an_unfinished_count() -> None:
             assert set(map(tuple, row.enumeration.optima)) <= set(whole)
             kept += 1
     assert kept
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_stopped_enumeration_agrees_with_its_result_and_its_row(kind: str) -> None:
+    for seed in range(3):
+        problem = optsum.CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind), name="p")
+        every = set(optsum.enumerate_optima(problem))
+        limits: list[dict[str, Any]] = [{"time_limit": 0}, {"strategy": "exhaustive", "evaluation_limit": 10}]
+        for limit, near in product(limits, [{}, {"within": 0.3}]):
+            found = optsum.enumerate_optima(problem, **limit, **near)
+            result, row, sets = found.result, found.to_result().to_row(), list(found)
+            assert found.count == len(sets) == result.to_row()["count"] == row["count"]
+            assert row["optima"] == list(map(list, sets))
+            if near:
+                continue
+            assert set(sets) <= every
+            assert bool(sets) == (result.status is optsum.Status.OPTIMAL) == (found.proven and bool(every))
+            if sets:
+                assert (result.selection, found.value) == (sets[0], found.bound)
+            elif result.selection is not None:
+                with pytest.raises(optsum.InputError, match="a limit stopped the enumeration"):
+                    found.agreement(result.selection)
 
 
 def test_number_of_feasible_extracts() -> None:

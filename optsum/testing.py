@@ -29,7 +29,7 @@ from optsum.contracts.result import Result, Status
 from optsum.contracts.strategy import Strategy
 from optsum.corpus.sentences import splitter_of
 from optsum.coverage.instance import NO_LIMIT, Combination, Coverage, Joint, Key, Row, Sense, score
-from optsum.errors import OptionError, OptsumError, UnsupportedError
+from optsum.errors import BackendError, OptionError, OptsumError, UnsupportedError
 from optsum.plugins import named_function
 from optsum.problem.problem import Capability, CoverageProblem, Evaluation, Problem, Selection
 from optsum.program.model import LinearModel, new_highs, pass_model
@@ -688,7 +688,10 @@ def check_strategy(
         except UnsupportedError:
             _check_refusal(chosen, problem, where)
         else:
-            _check_served(chosen, problem, seed, where)
+            try:
+                _check_served(chosen, problem, seed, where)
+            except BackendError as error:  # its claims contradict one another, or what greedy search knows
+                raise ConformanceError(f"{where}: {error}") from error
 
 
 def _problems(instances: int, seed: int, others: Mapping[str, Problem]) -> Iterator[tuple[str, Problem]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
@@ -13,6 +13,7 @@ from functools import cached_property
 from math import isfinite
 from numbers import Rational, Real
 from operator import index
+from sys import float_info
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
 
 import numpy as np
@@ -20,7 +21,7 @@ import numpy as np
 from optsum.contracts.result import TracePoint, relative_gap
 from optsum.coverage.instance import Key
 from optsum.errors import InputError, UnsupportedError
-from optsum.problem.problem import Capability, Evaluation, Problem, Selection, require
+from optsum.problem.problem import Capability, Evaluation, Problem, Selection, checked_bound, require
 from optsum.system.clock import Deadline, Limits, Stopped, Termination, clock, of_search
 from optsum.whole import whole
 
@@ -100,7 +101,7 @@ class Run:
         self.backend: str | None = None
         self._start = clock()
         self.deadline = Deadline(limits.time_s, None if on_progress is None else lambda: on_progress(self) is False)
-        self.root_bound = root_bound
+        self.root_bound = checked_bound(root_bound, "root_bound", "give a number, or None")
         self._asked = root_bound is not None
         self.cutoff: Key | None = None
         self._certify = certify or problem.root_bound
@@ -216,10 +217,10 @@ class Run:
             returned = search(self)
         finally:
             of_search.reset(before)
-        if isinstance(returned, list | tuple) and returned and self.evaluations == 0:
+        if isinstance(returned, Generator) or (returned is not None and not self.evaluations and not self.proven):
             raise UnsupportedError(
                 f"The search returned {returned!r:.60}, which is ignored, and has reported no selection: call run.see "
-                "with each selection, and return nothing."
+                "with each selection, and return or yield nothing."
             )
 
     def tell(self, sentence: str) -> None:
@@ -242,8 +243,13 @@ class Run:
 
     def raise_bound(self, bound: Key) -> None:
         """Record a proven bound if it is tighter; when maximizing, a tighter bound is lower despite the name."""
-        if self.bound is None or self.problem.sense.better(self.bound, bound):
-            self.bound = bound
+        better, largest = self.problem.sense.better, float_info.max
+        found: Any = checked_bound(bound, "The bound that the search reports", "give run.raise_bound a number")
+        if found is None or abs(found) > largest:  # all values fit a float
+            if found is None or better(0, found):
+                raise InputError(f"The search reports the bound {found!s:.40}, which no value can reach.")
+        elif self.bound is None or better(self.bound, found):
+            self.bound = found
             self._stop_if_good_enough()
 
     def raise_root_bound(self, deadline: Deadline | None = None) -> None:

@@ -21,6 +21,7 @@ from itertools import filterfalse
 from math import ceil, floor, isfinite, isnan, lcm
 from numbers import Rational, Real
 from os import PathLike
+from sys import float_info
 from typing import Any, Final, Self, TypeAlias
 
 import numpy as np
@@ -344,18 +345,28 @@ class Problem(ABC):
         return UnsupportedError(f"{type(self).__name__} does not have {capability.value}.")
 
 
-def checked_bound(bound: Any) -> Any:
-    """Return a result of a user's own `Problem.bound`, after checking that it is a number or None."""
+def checked_bound(
+    bound: Any, what: str = "The bound of this problem", advice: str = "let it return a number, or None"
+) -> Any:
+    """Return a user's bound, such as a result of `Problem.bound`, after checking that it is a number or None."""
     if bound is not None and not isinstance(bound, Real | Decimal):
-        raise InputError(f"The bound of this problem is {bound!r:.40}: let it return a number, or None.")
+        raise InputError(f"{what} is {bound!r:.40}: {advice}.")
     if bound is None or isinstance(bound, Rational):
         return bound
     if isnan(bound):
-        raise InputError("The bound of this problem is NaN: let it return a number, or None.")
+        raise InputError(f"{what} is NaN: {advice}.")
     return bound if isinstance(bound, Decimal) else float(bound)  # also numpy's floats
 
 
 _ROUNDED: Final = 1e-9  # Relative error that is tolerated in a user's bound in floating point.
+
+
+def exceeds(sense: Sense, key: Any, bound: Any) -> bool:
+    """Return whether a value is better than a bound, by more than rounding errors if one of them is a float."""
+    if not sense.better(key, bound):
+        return False
+    exact = isinstance(key, Rational) and isinstance(bound, Rational)
+    return exact or abs(bound) > float_info.max or abs(float(key) - float(bound)) > _ROUNDED * max(1.0, abs(float(key)))
 
 
 def hold_bound(
@@ -365,11 +376,7 @@ def hold_bound(
 
     `seen`: the evaluation of `held`. Rounding errors of floating point are tolerated.
     """
-    if not seen.feasible or not (bound is None or problem.sense.better(seen.key, bound)):
-        return
-    exact = isinstance(seen.key, Rational) and isinstance(bound, Rational)
-    key = float(seen.key)
-    if bound is not None and not exact and abs(key - float(bound)) <= _ROUNDED * max(1.0, abs(key)):
+    if not seen.feasible or not (bound is None or exceeds(problem.sense, seen.key, bound)):
         return
     said = "None (no completion is feasible)" if bound is None else f"{bound}"
     raise InputError(

@@ -8,6 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cache, partial
 from importlib import import_module
+from itertools import islice
 from numbers import Rational
 from typing import Any, Final
 
@@ -18,7 +19,7 @@ from optsum.coverage.instance import Key
 from optsum.errors import BackendError, InputError, OptionError, behind
 from optsum.optima.diagram import Diagram
 from optsum.optima.optima import Optima
-from optsum.problem.problem import Capability, Problem, hold_bound, worth
+from optsum.problem.problem import Capability, Problem, exceeds, hold_bound, worth
 from optsum.registry import CERTIFICATE, CERTIFIED, DEFAULT_HEURISTIC, DEFAULT_STRATEGY, STRATEGIES
 from optsum.system.clock import INTERRUPTED_S, LIMIT_OPTIONS, Deadline, Limits, Stopped, Termination
 from optsum.system.processes.signal_guard import postponing
@@ -29,6 +30,7 @@ _EMPTY = Result(strategy="", status=Status.NO_SOLUTION, termination=Termination.
 
 _OTHER_LIMITS = {Termination.NODE_LIMIT, Termination.EVALUATION_LIMIT, Termination.MEMORY_LIMIT}
 _BOUND_S: Final = 2.0  # Seconds that a bound may take after one of these limits, in addition to those of the search.
+_CHECKED: Final = 1000  # Number of sets whose values are checked if a strategy of one's own enumerates them.
 _PROOF_MAY_STAND = {Termination.COMPLETED, Termination.TARGET_REACHED, Termination.GAP_REACHED}
 
 
@@ -98,6 +100,12 @@ def search(
     if isinstance(strategy, type):
         raise OptionError(
             f"The strategy is the class {strategy.__name__}: give an object of it, {strategy.__name__}()."
+        )
+    given: Any = strategy
+    if not isinstance(given, Strategy) or not isinstance(getattr(given, "name", None), str):
+        raise OptionError(
+            f"The strategy {given!r:.60} is no optsum.Strategy with a name: give a name (optsum list strategies), or "
+            'an object of a class derived from it that has name = "...".'
         )
     if not isinstance(problem, Problem):
         raise OptionError(
@@ -171,11 +179,54 @@ def searched(
             raise
         termination = Termination.INTERRUPTED
     searched, bound_s = run.elapsed, None
-    if not run.proven:
+    if run.proven:
+        try:
+            _hold_proof(run, strategy)
+        except KeyboardInterrupt:
+            termination = Termination.INTERRUPTED
+    if not run.proven or termination is Termination.INTERRUPTED:
         if _finish_late(run, termination, bounded=bounded):
             termination = Termination.INTERRUPTED
         bound_s = run.elapsed - searched if bounded else None
     return _result(run, strategy, termination, detail, Timing(search_s=run.elapsed, bound_s=bound_s))
+
+
+def _hold_bound(problem: Problem, who: str, value: Key, bound: Key) -> None:
+    if exceeds(problem.sense, value, bound):
+        raise BackendError(
+            f"{who} states a bound of {bound!s:.40}, but a selection worth {value!s:.40} is known: this bound is not "
+            "valid."
+        )
+
+
+def _hold_proof(run: Run, strategy: Strategy) -> None:
+    """Refuse the proof of a heuristic, and one of a strategy of one's own that greedy search refutes."""
+    if not strategy.exact:
+        raise BackendError(
+            f"The strategy {strategy.name} calls run.prove(), but is not exact: set exact = True in its class if a "
+            "search that completes proves its answer, or leave the call out."
+        )
+    if _is_own(strategy):
+        _refute(run, strategy, run.limits.late(run.deadline))
+
+
+def _is_own(strategy: Strategy) -> bool:
+    return not type(strategy).__module__.startswith("optsum.")
+
+
+def _refute(run: Run, strategy: Strategy, deadline: Deadline) -> None:
+    """Refuse the incumbent as an optimum, or none as a proof of infeasibility, if greedy search knows better."""
+    check = Run(run.problem, Limits(), seed=run.seed)
+    check.known, claimed = run.known, run.evaluation
+    if not run.is_slow:
+        _start_greedily(check, deadline)
+    known = check.evaluation
+    if known is not None and (claimed is None or exceeds(run.problem.sense, known.key, claimed.key)):
+        what = "the problem infeasible" if claimed is None else f"{claimed.value} optimal"
+        raise BackendError(
+            f"The strategy {strategy.name} calls {what}, but a selection worth {known.value} is known: its answer is "
+            "not valid."
+        )
 
 
 def _hold(run: Run, start: Iterable[int]) -> None:
@@ -248,6 +299,8 @@ def result_of_sets(
     If a limit was reached before the proof, the result is the greedy selection if that is better, and a bound may prove
     it; then it is the only known optimum.
     """
+    if not isinstance(optima, Optima):
+        raise BackendError(f"The strategy {strategy.name} enumerates {optima!r:.60}: let it return optsum.Optima.")
     known = None if problem.can(Capability.COVERAGE) else optima.bound
     run = Run(problem, Limits(), root_bound=known, starting=_start_greedily)
     run.statistics.update(optima.statistics)
@@ -256,6 +309,8 @@ def result_of_sets(
     first = next(iter(optima), None) if optima.best is None else optima.best
     if first is not None and not run.see(first).feasible:
         raise BackendError(f"{strategy.name} gives a selection that violates the limits: this is not a valid result.")
+    if _is_own(strategy):
+        _hold_sets(run, strategy, optima, limits)
     if not optima.proven:
         interrupted = optima.termination == "interrupted"
         deadline = limits.late(Deadline(0.0), interrupted=interrupted)
@@ -264,6 +319,8 @@ def result_of_sets(
         if problem.can(Capability.BOUND):
             run.raise_root_bound(deadline)
     value = optima.value if run.evaluation is None else worth(problem, run.evaluation.key)
+    if optima.bound is not None and _is_own(strategy):
+        _hold_bound(problem, f"The strategy {strategy.name}", value, optima.bound)
     bounds = {optima.bound, None if run.bound is None else worth(problem, run.bound)}
     if optima.proven or (run.evaluation is not None and value in bounds):
         run.prove()
@@ -282,11 +339,33 @@ def result_of_sets(
     return result.changed(termination=Termination(optima.termination), seconds=seconds, enumeration=found), optima
 
 
+def _hold_sets(run: Run, strategy: Strategy, optima: Optima, limits: Limits) -> None:
+    """Refuse sets of a strategy of one's own whose first ones have other values than it says, or that are not best."""
+    better, said = run.problem.sense.better, None
+    for found in islice(optima.diagram, 0 if run.is_slow else _CHECKED):
+        seen = run.evaluate(found) if max(found, default=0) < run.problem.size or not found else None
+        value = worth(run.problem, seen.key) if seen is not None and seen.feasible else None
+        if seen is None or value is None:
+            said = "names a unit that does not exist" if seen is None else "violates the limits"
+        elif value != optima.value if optima.least is None else better(optima.least, value):
+            said = f"is worth {value}"
+        if said is not None:
+            raise BackendError(
+                f"The strategy {strategy.name} enumerates sets of value {optima.value}, but {found} {said}: its answer "
+                "is not valid."
+            )
+    if optima.proven:
+        _refute(run, strategy, limits.late(Deadline(0.0)))
+
+
 def _result(run: Run, strategy: Strategy, termination: Termination, detail: str | None, timing: Timing) -> Result:
     held, bound, problem = run.evaluation, run.bound, run.problem
     own_bound = problem.can(Capability.COMPLETIONS) and not problem.can(Capability.LINEAR)
     if own_bound and held is not None and bound is not None:
         hold_bound(problem, bound, (), tuple(range(problem.size)), run.selection or (), held)
+    for stated, who in ((run.root_bound, "root_bound"), (bound, f"The strategy {strategy.name}")):
+        if held is not None and stated is not None:
+            _hold_bound(problem, who, held.key, stated)
     proven = run.proven or (strategy.exact and held is not None and held.key == bound)
     proven = proven and termination in _PROOF_MAY_STAND
     if held is not None:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -320,14 +321,106 @@ def test_a_search_that_returns_its_selection_is_told_how_to_report_it() -> None:
 
     class Returns(Strategy):
         name, about = "returns", "returns its selection"
+        returned: object = (0,)
 
-        def search(self, run: Run) -> tuple[int, ...]:  # type: ignore[override]
-            return (0,)
+        def search(self, run: Run) -> object:  # type: ignore[override]
+            return self.returned
 
     with pytest.raises(UnsupportedError, match=r"returned \(0,\), which is ignored.*call run\.see"):
         search(problem, Returns())
+    for Returns.returned in ("0", {0}, np.array([0]), (unit for unit in ())):
+        with pytest.raises(UnsupportedError, match="which is ignored"):
+            search(problem, Returns())
     with pytest.raises(OptionError, match=r"the class Returns: give an object of it, Returns\(\)"):
         search(problem, Returns)  # type: ignore[arg-type]
+
+
+def _then(act: Callable[[Run], None], *units: int) -> Callable[[Run], None]:
+    """Return a search that sees a selection first."""
+
+    def steps(run: Run) -> None:
+        run.see(units)
+        act(run)
+
+    return steps
+
+
+LIES = {
+    "is not exact": Scripted(_then(Run.prove, 0, 1)),
+    "calls 0.333.* optimal, but a selection worth 0.666": ScriptedExact(_then(Run.prove, 0)),
+    "calls the problem infeasible, but": ScriptedExact(Run.prove),
+    "states a bound of 1/6, but": Scripted(_then(lambda run: run.raise_bound(Fraction(1, 6)), 0)),
+    "which no value can reach": Scripted(_then(lambda run: run.raise_bound(-(10**500)), 0)),
+}
+NO_BOUNDS = ["x", float("nan"), [1], -float("inf")]
+
+
+@pytest.mark.parametrize("said", LIES)
+def test_claims_of_a_strategy_that_contradict_known_selections_are_refused(said: str) -> None:
+    with pytest.raises((BackendError, InputError), match=said):
+        search(CoverageProblem.of(INSTANCE), LIES[said])
+
+
+@pytest.mark.parametrize("bound", NO_BOUNDS)
+@pytest.mark.parametrize("strategy", ["greedy", "exhaustive"])
+def test_bounds_that_are_no_bounds_are_refused(bound: object, strategy: str) -> None:
+    problem = CoverageProblem.of(INSTANCE)
+    with pytest.raises((BackendError, InputError), match="bound"):
+        search(problem, strategy, root_bound=bound)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="bound"):
+        search(problem, Scripted(_then(lambda run: run.raise_bound(bound))))  # type: ignore[arg-type]
+    with pytest.raises(BackendError, match="root_bound states a bound of 0"):
+        search(problem, strategy, root_bound=0)
+
+
+def test_bounds_beyond_floats_say_nothing() -> None:
+    class Vast(OwnMetric):
+        def bound(self, chosen: tuple[int, ...], open: tuple[int, ...]) -> int:  # noqa: A002
+            return 10**500
+
+    problem = Vast(lengths=(1, 1), words=[["a"], ["b"]])
+    for strategy in ("auto", "greedy", "branch-and-bound"):
+        assert search(problem, strategy).objective == 2
+    assert search(problem, "greedy", root_bound=float("inf")).bound is None
+
+
+def test_what_is_no_strategy_is_refused_before_the_search() -> None:
+    class Nameless(Strategy):
+        def search(self, run: Run) -> None:
+            raise AssertionError("searched")
+
+    for strategy in (None, 5, Nameless()):
+        with pytest.raises(OptionError, match=r"no optsum\.Strategy with a name"):
+            search(CoverageProblem.of(INSTANCE), strategy)  # type: ignore[arg-type]
+
+
+FAMILIES = {
+    "let it return optsum.Optima": "None",
+    "calls 0.333.* optimal": "Optima.of_sets([(0,)], 2)",
+    "value 6, but .* is worth 4": "Optima.of_sets([(0, 1)], 6)",
+    "value 4, but .* is worth 2": "Optima.of_sets([(0, 1), (2,)], 4)",
+    "violates the limits": "Optima.of_sets([(0, 1), (0, 1, 2)], 4)",
+    "unit that does not exist": "Optima.of_sets([(0, 1), (9,)], 4)",
+    "calls the problem infeasible": "Optima.of_sets([], 4)",
+    "states a bound of 3": "Optima.of_sets([(0,)], 2, 3, complete=False, termination='time_limit')",
+    "": "Optima.of_sets([(0, 1), (0, 2), (1, 2)], 4)",
+}
+
+
+@pytest.mark.parametrize("said", FAMILIES)
+def test_sets_of_a_strategy_that_contradict_what_it_says_are_refused(said: str, tmp_path: Path) -> None:
+    place = tmp_path / "own.py"
+    place.write_text(
+        "from optsum import Optima, Strategy\n\n\nclass Own(Strategy):\n"
+        "    name, about, exact, enumerates = 'own', 'sets', True, True\n\n"
+        "    def search(self, run):\n        run.see(())\n\n"
+        f"    def enumerate(self, problem, limits, should_stop=None):\n        return {FAMILIES[said]}\n"
+    )
+    if not said:
+        assert enumerate_optima(CoverageProblem.of(INSTANCE), strategy=f"{place}:Own").count == 3
+        return
+    with pytest.raises(BackendError, match=said):
+        enumerate_optima(CoverageProblem.of(INSTANCE), strategy=f"{place}:Own")
 
 
 def test_units_of_a_selection_are_whole_numbers() -> None:

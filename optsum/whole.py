@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from decimal import Decimal
 from fractions import Fraction
 from math import isfinite
 from numbers import Integral, Rational, Real
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 from optsum.errors import InputError, OptionError, OptsumError
 
@@ -61,17 +62,18 @@ def _exact(value: object, what: str, error: type[OptsumError]) -> int:
     return exact.numerator
 
 
-def whole_numbers(values: object, what: str, **range_: Any) -> tuple[int, ...]:
+def whole_numbers(values: object, what: str, *, ordered: bool = True, **range_: Any) -> tuple[int, ...]:
     """Return numbers as a tuple of integers.
 
-    `what`: the name of a number in messages, in which the last {} is replaced by its position: "Length {}".
+    `what`: the name of a number in messages, in which the last {} is replaced by its position: "Length {}". `ordered`:
+    whether positions matter, so that sets are refused.
     """
     if not isinstance(values, tuple | list):  # for those, numpy is not imported, which keeps `optsum --help` quick
         import numpy as np
 
         if isinstance(values, np.ndarray):
             return tuple(whole_array(values, what, **range_).tolist())
-    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+    if not is_list(values, ordered=ordered):
         raise range_.get("error", InputError)(f"{_named(what)} is {values!r:.40}: give a list of whole numbers.")
     found = tuple(values)
     if set(map(type, found)) <= {int} and (
@@ -83,7 +85,13 @@ def whole_numbers(values: object, what: str, **range_: Any) -> tuple[int, ...]:
 
 def _named(what: str, place: int | str = "") -> str:
     before, mark, after = what.rpartition("{}")  # not `format`: a name of the user may hold braces
-    return f"{before}{place}{after}" if place != "" or not mark else before.rstrip("[ ") + after.lstrip("]")
+    return f"{before}{place}{after}" if place != "" and mark else before.rstrip("[ ") + after.lstrip("]")
+
+
+def is_list(values: Any, *, ordered: bool = True) -> TypeGuard[Iterable[Any]]:
+    """Return whether iteration gives the numbers themselves, in an order, and not keys (of dictionaries or Pyomo)."""
+    keyed = isinstance(values, str | bytes) or (hasattr(values, "keys") and not hasattr(values, "dtype"))  # pandas
+    return isinstance(values, Iterable) and not keyed and not (ordered and isinstance(values, AbstractSet))
 
 
 def whole_array(values: Any, what: str, *, ndim: int = 1, **range_: Any) -> NDArray[np.int64]:
@@ -113,8 +121,9 @@ def _made(values: Any, what: str, **range_: Any) -> NDArray[np.int64]:
         plain = values.dtype.kind == "u" or values.dtype == np.float64  # other types keep their notation for messages
         flat = values.reshape(-1).tolist() if plain else list(values.reshape(-1))
     else:
-        is_list = isinstance(values, Iterable) and not isinstance(values, str | bytes)
-        rows = list(values if is_list else whole_numbers(values, what, **range_))  # raises the error for a non-list
+        rows = list(
+            values if is_list(values) else whole_numbers(values, what, **range_)
+        )  # raises the error for a non-list
         if rows and all(isinstance(row, Iterable) and not isinstance(row, str | bytes) for row in rows):
             nested = [whole_numbers(row, what, **range_) for row in rows]
             if len(set(map(len, nested))) > 1:

@@ -43,7 +43,7 @@ from numpy.typing import NDArray
 
 from optsum.coverage.ceilings import CappedUnion, Ceiling, Group, TextSubsequence
 from optsum.errors import InputError, UnsupportedError
-from optsum.whole import LARGEST, LARGEST_DENOMINATOR, whole, whole_array, whole_numbers
+from optsum.whole import LARGEST, LARGEST_DENOMINATOR, is_list, whole, whole_array, whole_numbers
 
 IntArray: TypeAlias = NDArray[np.int64]
 
@@ -234,8 +234,8 @@ class Joint:
         unit, vetoes = f"Unit {{}} of joint {number}", self.vetoes
         return Joint(
             whole(self.feature, f"The feature of joint {number}"),
-            whole_numbers(self.needs, unit),
-            vetoes if isinstance(vetoes, range) else whole_numbers(vetoes, unit),
+            whole_numbers(self.needs, unit, ordered=False),
+            vetoes if isinstance(vetoes, range) else whole_numbers(vetoes, unit, ordered=False),
             whole(self.count, f"The number of copies of joint {number}"),
         )
 
@@ -387,7 +387,7 @@ class Coverage:
     def _kept(self, name: str, kind: type) -> tuple[Any, ...]:
         """Return a field as a tuple: a generator can be read only once, and a list may change after the checks."""
         given = getattr(self, name)
-        held = tuple(given) if isinstance(given, Iterable) and not isinstance(given, Mapping) else (None,)
+        held = tuple(given) if is_list(given) else (None,)
         if not all(isinstance(one, kind) for one in held):
             raise InputError(
                 f"The {name} of this coverage instance are {given!r:.40}: give a list of {kind.__name__} objects."
@@ -696,10 +696,12 @@ class Coverage:
         (2, 2)
         """
         length = whole_array(lengths, "The length of unit {}")
-        rows = list(occurrences)
+        rows: list[Any] = list(occurrences) if is_list(occurrences) else [None]
         if not all(isinstance(row, Mapping) for row in rows):
             raise InputError("Give the occurrences of a unit as a dictionary from feature to copies, such as {0: 1}.")
-        features = [whole_numbers(row, "A feature of the occurrences") for row in rows]
+        if not is_list(gains):
+            raise InputError(f"The gains are {gains!r:.40}: give a list for each feature, such as [[2, 1], [3]].")
+        features = [whole_numbers(list(row), "A feature of the occurrences") for row in rows]
         copies = [whole_numbers(row.values(), "A number of copies") for row in rows]
         gained = [whole_numbers(row, f"Gain {{}} of feature {number}") for number, row in enumerate(gains)]
         if others.get("goal") is Sense.MINIMIZE:  # then a feature needs the copies that gain something

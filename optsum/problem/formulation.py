@@ -110,7 +110,9 @@ class Sides:
             if (value := getattr(self, name)) is not None:
                 object.__setattr__(self, name, whole(value, name, least=0))
         for name in ("require", "forbid"):
-            object.__setattr__(self, name, whole_numbers(getattr(self, name), f"Sentence {{}} of {name}", least=0))
+            object.__setattr__(
+                self, name, whole_numbers(getattr(self, name), f"Sentence {{}} of {name}", ordered=False, least=0)
+            )
 
     def rows(self, topic: Topic, heads: Mapping[int, int], spec: Spec) -> list[Row]:
         """Return, as rows over units, the constraints that some selection violates; `heads`: result of `Task.heads`.

@@ -35,7 +35,7 @@ from optsum.program.model import (
 )
 from optsum.system.clock import NEVER, Deadline, Stopped, Termination, of_search
 from optsum.system.files import READ_ERRORS, describe_os_error, open_bytes
-from optsum.whole import LARGEST
+from optsum.whole import LARGEST, whole_numbers
 
 _OPEN: Final = LARGEST  # Limit of a row on an open side, if sums fit into 64 bits.
 
@@ -80,9 +80,10 @@ class LinearProblem(Problem):
             raise InputError(
                 "The first columns of this program are its units, which are 0 or 1: give them the upper bound 1."
             )
-        if self.lengths and len(self.lengths) != program.units:
-            raise InputError(f"There are {len(self.lengths)} lengths for {program.units} units: give one each.")
-        object.__setattr__(self, "lengths", self.lengths or (1,) * program.units)
+        lengths = whole_numbers(self.lengths, "The length of unit {}", least=0)
+        if lengths and len(lengths) != program.units:
+            raise InputError(f"There are {len(lengths)} lengths for {program.units} units: give one each.")
+        object.__setattr__(self, "lengths", lengths or (1,) * program.units)
         object.__setattr__(self, "sense", program.sense)
         super().__post_init__()
 
@@ -425,7 +426,7 @@ class PyomoProblem(LinearProblem):
         program, begins = _from_pyomo(model, units)
         super().__init__(
             program=program,
-            lengths=tuple(lengths),
+            lengths=lengths,  # type: ignore[arg-type]  # made a tuple
             begins=begins,
             min_length=min_length,
             max_length=max_length,

@@ -32,7 +32,7 @@ from optsum.errors import InputError, UnsupportedError
 from optsum.optima.counting import fit
 from optsum.program.model import LinearModel, affordable, model_bound, model_of, near_best
 from optsum.system.clock import NEVER, Deadline
-from optsum.whole import LARGEST_DENOMINATOR, whole, whole_numbers
+from optsum.whole import LARGEST_DENOMINATOR, is_list, whole, whole_numbers
 
 Selection: TypeAlias = tuple[int, ...]  # Chosen units, sorted, each once.
 
@@ -116,6 +116,8 @@ class Problem(ABC):
 
     def __post_init__(self) -> None:
         """Convert whole numbers exactly, and refuse others."""
+        if not isinstance(self.sense, Sense):
+            raise InputError(f"The sense of this problem is {self.sense!r:.40}: give Sense.MAXIMIZE or Sense.MINIMIZE.")
         lengths = whole_numbers(self.lengths, "The length of unit {}", least=0)
         if (total := sum(lengths)) >= NO_LIMIT:
             raise InputError(
@@ -129,6 +131,9 @@ class Problem(ABC):
         self._check_names()
 
     def _check_names(self) -> None:
+        if not is_list(self.labels):
+            raise InputError(f"The labels are {self.labels!r:.40}: give a list with a name for each unit.")
+        object.__setattr__(self, "labels", tuple(self.labels))
         if self.labels and len(self.labels) != self.size:
             raise InputError(f"There are {len(self.labels)} labels for {self.size} units: give one each, or none.")
         if self.reference_units is not None:
@@ -215,7 +220,7 @@ class Problem(ABC):
 
     def without(self, units: Collection[int]) -> Self:
         """Return the same problem with some units made too long to be chosen; the other units are unchanged."""
-        units = whole_numbers(units, "Unit {} to be left out")
+        units = whole_numbers(units, "Unit {} to be left out", ordered=False)
         others = [0 if unit in units else length for unit, length in enumerate(self.lengths)]
         most = max(self.min_length, min(self.max_length, sum(others)))
         lengths = tuple(most + 1 if unit in units else length for unit, length in enumerate(others))
@@ -452,6 +457,8 @@ class CoverageProblem(Problem):
         labels: Sequence[str] = (),
     ) -> CoverageProblem:
         """Wrap an instance; `name` and `labels` are those of `Problem`."""
+        if not isinstance(instance, Coverage):
+            raise InputError(f"A CoverageProblem is made of an optsum.Coverage, not of {instance!r:.40}.")
         return cls(
             instance=instance,
             reference_model=reference_model,
@@ -461,7 +468,7 @@ class CoverageProblem(Problem):
             max_length=instance.max_length,
             sense=instance.goal,
             name=name,
-            labels=tuple(labels),
+            labels=labels,  # type: ignore[arg-type]  # made a tuple
         )
 
     def within(self, max_length: int) -> Self:

@@ -230,7 +230,7 @@ def _refute(run: Run, strategy: Strategy, deadline: Deadline) -> None:
 
 
 def _hold(run: Run, start: Iterable[int]) -> None:
-    if excess := run.see(whole_numbers(start, "Unit {} of the start")).violation:
+    if excess := run.see(whole_numbers(start, "Unit {} of the start", ordered=False)).violation:
         raise InputError(f"The starting selection violates the limits by {excess}: give one that keeps them.")
     run.statistics["start"] = run.evaluation.value if run.evaluation is not None else None
 

@@ -192,11 +192,50 @@ def test_arrays_of_other_numbers_are_refused(array: Any) -> None:
         _own(lengths=[*array, 1])
 
 
+def test_dictionaries_and_sets_are_no_lists() -> None:
+    model = pyo.ConcreteModel()
+    model.x = pyo.Var(range(2), domain=pyo.Binary)
+    model.aim = pyo.Objective(expr=model.x[0] + model.x[1], sense=pyo.maximize)
+    model.long = pyo.Param(range(2), initialize={0: 9, 1: 9})
+    doors: tuple[Callable[[Any], Any], ...] = (
+        lambda lengths: _coverage(lengths=lengths),
+        lambda lengths: OwnProblem(lengths=lengths),
+        lambda lengths: optsum.PyomoProblem(model, units=model.x, lengths=lengths),
+        lambda lengths: optsum.Row(lengths, (1, 1)),
+        lambda gains: _coverage(gains=gains),
+    )
+    for door in doors:
+        for wrong in ({0: 9, 1: 9}, {0, 1}, {0: 9, 1: 9}.keys(), model.long, None):
+            with pytest.raises(optsum.InputError, match="give a list"):
+                door(wrong)
+    with pytest.raises(optsum.InputError, match=r"of the start is .*give a list"):
+        optsum.search(_own(), "lead", start={0: 0, 1: 1, 2: 0})
+    assert optsum.search(_own(), "lead", start={0}).selection is not None  # units have no order
+
+
+@pytest.mark.parametrize("labels", ["ab", 5, None, {"a": 1, "b": 2}])
+def test_labels_are_a_list(labels: Any) -> None:
+    with pytest.raises(optsum.InputError, match=r"The labels are .*: give a list"):
+        _own(lengths=(1, 2), labels=labels)
+    with pytest.raises(optsum.InputError, match=r"The labels are .*: give a list"):
+        optsum.CoverageProblem.of(_coverage(), labels=labels)
+    for right in (iter("ab"), np.array(["a", "b"]), ["a", "b"]):
+        assert _own(lengths=(1, 2), labels=right).labels == ("a", "b")
+
+
+@pytest.mark.parametrize("sense", ["minimize", None])
+def test_a_sense_is_no_text(sense: Any) -> None:
+    with pytest.raises(optsum.InputError, match=r"give Sense\.MAXIMIZE or Sense\.MINIMIZE"):
+        _own(sense=sense)
+
+
 def test_the_refusal_says_how_to_scale() -> None:
     with pytest.raises(optsum.InputError, match="multiply all such numbers by 10"):
         optsum.Coverage.of([1.9, 1.9], [{0: 1}, {1: 1}], [[5], [7]], max_length=3)
     with pytest.raises(optsum.InputError, match="multiply all such numbers by 4"):
         _coverage(gains=[[Fraction(1, 4)], [1]])
+    with pytest.raises(optsum.InputError, match=r"^A feature of the occurrences is 0\.5; give"):
+        _coverage(occurrences=[{0.5: 1}, {1: 1}])
     with pytest.raises(optsum.InputError, match="divide"):
         _coverage(gains=[[2**62], [2**62]])
 

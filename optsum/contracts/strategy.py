@@ -195,7 +195,7 @@ class Run:
             whole(evaluation.violation, f"The violation of the selection {units}", least=0)
         key: Any = evaluation.key
         number = isinstance(key, Rational) or (isinstance(key, Real | Decimal) and isfinite(key))
-        if evaluation.violation == 0 and (not number or isinstance(key, bool)):
+        if evaluation.violation == 0 and (not number or isinstance(key, bool | np.timedelta64)):
             raise InputError(
                 f"The objective of the selection {units} is {key!s:.40}, which cannot be compared: let evaluate "
                 f"return a finite number, or a violation."

@@ -1174,9 +1174,11 @@ def coverage_of_json(text: str | Mapping[str, Any]) -> Coverage:
     """
     try:
         data = json.loads(text) if isinstance(text, str) else text
-        if data.get("format") != FORMAT:
+        if not isinstance(data, Mapping) or data.get("format") != FORMAT:
             raise InputError(f"This is not optsum's normal form: its format is not {FORMAT!r}.")
         given = {"rows": (), "ceilings": (), **data}  # files of older versions lack these fields
+        if missing := [field.name for field in fields(Coverage) if field.name not in given]:
+            raise InputError(f"This is not optsum's normal form: it has no {missing[0]!r}.")
         values = {field.name: given[field.name] for field in fields(Coverage)}
         return Coverage(**values | {name: read(values[name]) for name, read in _READ_BY.items()})
     except (AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:

@@ -311,6 +311,8 @@ def plan_of(
     exact = None if exact == "none" else exact
     added = exact is not None and exact not in strategies
     for name in [*strategies, *([exact] if exact else [])]:
+        if not isinstance(name, str):
+            raise OptionError(f"A strategy to compare is {name!r:.60}: give its name.")
         if name not in STRATEGIES.names() and not is_place(name):
             raise unknown_name("strategy", name, STRATEGIES)
     if exact is not None:

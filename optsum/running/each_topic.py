@@ -66,6 +66,7 @@ from optsum.system.notebook import tracked
 from optsum.system.processes.signal_guard import postponing
 from optsum.text.analyzer import surely_fits
 from optsum.text.interned import interned_texts
+from optsum.whole import is_list
 
 if TYPE_CHECKING:
     from optsum.running.executors import AnyExecutor
@@ -543,7 +544,10 @@ def started(topics: Any, start: Any, reading: Reading) -> Any:
     if isinstance(start, str | os.PathLike):
         start = _by_topic((row.get("id"), row.get("selection")) for row in read_rows(start))
     elif not isinstance(start, Mapping):
-        start = _by_topic((result.id, result.selection) for result in start)
+        results = tuple(start) if is_list(start) else (None,)
+        if not all(isinstance(result, Result) for result in results):
+            raise InputError(f"start is {start!r:.60}: give units by id, results, or the file of an earlier run.")
+        start = _by_topic((result.id, result.selection) for result in results)
     return _with_starts(topics_of(topics, reading), start, reading)
 
 

@@ -111,6 +111,11 @@ def search(
         raise OptionError(
             f"optsum.search takes a Problem, not {type(problem).__name__!r}: pass topics to optsum.solve instead."
         )
+    asked: tuple[Any, Any] = limits, on_progress
+    if not isinstance(asked[0], Limits | None):
+        raise OptionError(f"limits is {asked[0]!r:.60}: give an optsum.Limits.")
+    if not (asked[1] is None or callable(asked[1])):
+        raise OptionError(f"on_progress is {asked[1]!r:.60}: give a function of the run.")
     return searched(
         problem,
         strategy,
@@ -200,14 +205,15 @@ def _hold_bound(problem: Problem, who: str, value: Key, bound: Key) -> None:
 
 
 def _hold_proof(run: Run, strategy: Strategy) -> None:
-    """Refuse the proof of a heuristic, and one of a strategy of one's own that greedy search refutes."""
+    """Refuse a proof by a strategy of one's own if it is a heuristic, or if greedy search refutes it."""
+    if not _is_own(strategy):
+        return
     if not strategy.exact:
         raise BackendError(
             f"The strategy {strategy.name} calls run.prove(), but is not exact: set exact = True in its class if a "
             "search that completes proves its answer, or leave the call out."
         )
-    if _is_own(strategy):
-        _refute(run, strategy, run.limits.late(run.deadline))
+    _refute(run, strategy, run.limits.late(run.deadline))
 
 
 def _is_own(strategy: Strategy) -> bool:

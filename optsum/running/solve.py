@@ -21,7 +21,7 @@ from optsum.corpus.topics import (
     with_columns,
     with_vectors,
 )
-from optsum.errors import OptionError, spoken
+from optsum.errors import InputError, OptionError, spoken
 from optsum.metrics.similarity import Embed
 from optsum.options.keywords import Keywords, SolveKeywords
 from optsum.options.options import Options, read_config, reading_of, resolve
@@ -32,6 +32,7 @@ from optsum.running.one_problem import Setup, answer, of_one_problem, setup_of
 from optsum.running.workers import Outcomes
 from optsum.system.notebook import Words
 from optsum.system.processes.signal_guard import postponing
+from optsum.whole import is_list
 
 if TYPE_CHECKING:
     from optsum.running.executors import AnyExecutor
@@ -93,7 +94,10 @@ def solve(
     resolved = resolve(found, config=config)
     given = topic_given(topic, summary, reading_of(resolved), columns)
     given = given if embed is None else with_vectors(given, embed)
-    given = given if start is None else replace(given, start=tuple(start))
+    if start is not None:
+        if not is_list(start, ordered=False):
+            raise InputError(f"start is {start!r:.60}: give a list of units.")
+        given = replace(given, start=tuple(start))
     return of_one_problem(given, resolved, answer)
 
 

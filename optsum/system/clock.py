@@ -191,6 +191,8 @@ class Limits:
         given = (seconds, evaluations, nodes, gap, target, memory, grace_s)
         for name, value in zip(self.__slots__, given, strict=True):
             object.__setattr__(self, name, value)
+            if value is None and name in {"memory", "grace_s"}:
+                raise OptionError(f"The limit {name} is None; give a number.")
             if value is None:
                 continue
             if name in {"evaluations", "nodes", "memory"}:

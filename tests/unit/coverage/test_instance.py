@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -9,7 +10,16 @@ import numpy as np
 import pytest
 
 import optsum
-from optsum.coverage.instance import NO_LIMIT, Combination, Coverage, Joint, Sense, pack
+from optsum.coverage.instance import (
+    NO_LIMIT,
+    Combination,
+    Coverage,
+    Joint,
+    Sense,
+    coverage_of_json,
+    json_of_coverage,
+    pack,
+)
 from optsum.errors import InputError, OptionError
 from optsum.testing import KINDS, random_coverage
 
@@ -130,6 +140,15 @@ def test_generators_and_lists_that_change_lose_no_constraint() -> None:
 def test_fields_of_other_types_are_refused(given: Any) -> None:
     with pytest.raises(InputError, match=f"{next(iter(given))}|joint 0"):
         tiny(**given)
+
+
+def test_what_a_normal_form_lacks_is_named() -> None:
+    data = json.loads(json_of_coverage(tiny()))
+    del data["mass"]
+    with pytest.raises(InputError, match="it has no 'mass'"):
+        coverage_of_json(data)
+    with pytest.raises(InputError, match="its format is not"):
+        coverage_of_json([1])  # type: ignore[arg-type]
 
 
 def test_a_recall_is_recognised() -> None:

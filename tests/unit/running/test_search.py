@@ -7,12 +7,12 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
-from optsum import enumerate_optima, solve_all
+from optsum import compare, enumerate_optima, solve, solve_all
 from optsum.contracts.result import Result, Status
 from optsum.contracts.strategy import Run, Strategy
 from optsum.coverage.instance import Coverage, Sense
@@ -392,6 +392,37 @@ def test_what_is_no_strategy_is_refused_before_the_search() -> None:
     for strategy in (None, 5, Nameless()):
         with pytest.raises(OptionError, match=r"no optsum\.Strategy with a name"):
             search(CoverageProblem.of(INSTANCE), strategy)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"limits": "x"}, "give an optsum.Limits"),
+        ({"on_progress": 5}, "give a function of the run"),
+        ({"time_limit": 5, "on_progress": "x"}, "give a function of the run"),
+    ],
+)
+def test_arguments_of_other_types_are_refused(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(OptionError, match=said):
+        search(CoverageProblem.of(INSTANCE), "greedy", **given)
+
+
+@pytest.mark.parametrize("name", ["grace_s", "memory"])
+def test_limits_that_must_be_numbers_are_not_none(name: str) -> None:
+    with pytest.raises(OptionError, match=f"The limit {name} is None"):
+        Limits(**{name: None})
+
+
+def test_starts_of_other_types_are_refused() -> None:
+    problem = CoverageProblem.of(INSTANCE)
+    for start in (5, {0: 1}, "0"):
+        with pytest.raises(InputError, match="give a list of units"):
+            solve(problem, start=start)  # type: ignore[arg-type]
+    for start in (5, [1], {0}):
+        with pytest.raises(InputError, match="give units by id, results"):
+            compare([problem], ["greedy"], start=start)  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="A strategy to compare is 5"):
+        compare([problem], ["greedy"], exact=5)  # type: ignore[arg-type]
 
 
 FAMILIES = {

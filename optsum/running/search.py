@@ -116,7 +116,7 @@ def search(
         raise OptionError(f"limits is {asked[0]!r:.60}: give an optsum.Limits.")
     if not (asked[1] is None or callable(asked[1])):
         raise OptionError(f"on_progress is {asked[1]!r:.60}: give a function of the run.")
-    return searched(
+    result = searched(
         problem,
         strategy,
         limits or Limits.named(named),
@@ -126,6 +126,9 @@ def search(
         bound=bound,
         start=start,
     )
+    if root_bound is not None and result.objective_exact is not None:
+        _hold_bound(problem, "root_bound", Fraction(result.objective_exact), root_bound)
+    return result
 
 
 def searched(
@@ -369,9 +372,8 @@ def _result(run: Run, strategy: Strategy, termination: Termination, detail: str 
     own_bound = problem.can(Capability.COMPLETIONS) and not problem.can(Capability.LINEAR)
     if own_bound and held is not None and bound is not None:
         hold_bound(problem, bound, (), tuple(range(problem.size)), run.selection or (), held)
-    for stated, who in ((run.root_bound, "root_bound"), (bound, f"The strategy {strategy.name}")):
-        if held is not None and stated is not None:
-            _hold_bound(problem, who, held.key, stated)
+    if held is not None and bound is not None and bound != run.root_bound:  # which others have claimed
+        _hold_bound(problem, f"The strategy {strategy.name}", held.key, bound)
     proven = run.proven or (strategy.exact and held is not None and held.key == bound)
     proven = proven and termination in _PROOF_MAY_STAND
     if held is not None:

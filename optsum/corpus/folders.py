@@ -42,7 +42,7 @@ _TAG = r"</?[a-zA-Z!][^<>]*>"
 _SUM = r"(?is)<sum\b([^<>]*)>(.*?)(?=</sum>|<sum\b|\Z)"
 _ATTRIBUTE = r"([\w-]{1,40})\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s>]+))"
 _SEE = r"(?is)<a\b[^<>]{0,200}\bid\s*=\s*\"?\d+\"?[^<>]{0,200}>(.*?)(?=</a>|<a\b|\Z)"
-_NAME = r"(?i)(d\d+(?:-[a-z])?)\.([mp])\.(\d+)\.(\w+)\.(\w+)(?:\.([\w-]+?))?(?:\.html?)?"
+_NAME = r"(?i)(d\d+(?:-[a-z])?)\.([mp])\.(\d+)\.(\w+)\.(\w+)(?:\.([\w-]+?))??(?:\.html?|\.txt)?"
 _BEGIN = rb"(?i)\s*(?:<\?xml[^>]*>\s*|<!doctype[^>]*>\s*)*<(?:doc|sum)(?=[\s>])"
 _DOCUMENTS: Final = (
     *("documents", "document", "articles", "article"),
@@ -101,6 +101,7 @@ def _topics(files: Sequence[Path], reading: Reading) -> Iterator[Line]:
     sets: defaultdict[str, list[str]] = defaultdict(list)
     origin: dict[str, str] = {}
     summaries: list[Summary] = []
+    peers: list[Summary] = []
     for file in files:
         source = well_formed(str(file))
         try:
@@ -109,7 +110,12 @@ def _topics(files: Sequence[Path], reading: Reading) -> Iterator[Line]:
             yield Line(source, None, str(error))
             continue
         summary = summary_of_name(file.name, text, reading)
-        summaries += parse_summaries(text, reading) if summary is None else [summary]
+        if summary is not None and summary.multi and summary.documents:
+            named = f"the name has {summary.documents[0]!r} after the author"
+            yield Line(source, None, f"{named}; leave the file out, or give it no such ending if it is a reference")
+            continue
+        for each in parse_summaries(text, reading) if summary is None else [summary]:
+            (peers if each.author.isdecimal() else summaries).append(each)
         for document in parse_documents(text, reading):
             if not document.name:
                 yield Line(source, None, "a document has no number; give <DOCNO>")
@@ -121,6 +127,12 @@ def _topics(files: Sequence[Path], reading: Reading) -> Iterator[Line]:
                 origin[document.name] = source
             if document.name and document.name not in sets[file.parent.name.casefold()]:
                 sets[file.parent.name.casefold()].append(document.name)
+    if peers:
+        reading.notes(
+            "peers",
+            f"left out: {len(peers)} summaries whose authors are numbers, such as {peers[0].author} of "
+            f"{peers[0].docset}, because DUC and TAC name systems so; name the authors of references by letters",
+        )
     yield from _of_documents(documents, origin, summaries)
     yield from _of_sets(documents, sets, summaries, reading)
 

@@ -15,7 +15,7 @@ from optsum.corpus.folders import (
     parse_summaries,
     summary_of_name,
 )
-from optsum.corpus.topic import as_topic
+from optsum.corpus.topic import Reading, as_topic
 
 FIGURE = """<DOC>
 <DOCNO>AP900424-0035</DOCNO>
@@ -192,3 +192,26 @@ def test_damaged_files_are_read_in_time(text: str) -> None:
     list(parse_summaries(text))
     summary_of_name("D1.M.100.T.A", text)
     assert time.process_time() - began < 20
+
+
+def test_summaries_of_systems_are_no_references(corpus: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """NIST gives out peers, whose authors are numbers, beside the models."""
+    (corpus / "peers").mkdir()
+    (corpus / "peers" / "D30001.M.100.T.17").write_text("It sat.")
+    (corpus / "peers" / "d061").write_text(
+        '<SUM DOCSET="d061" TYPE="PERDOC" SIZE="100" DOCREF="AP1" SUMMARIZER="3">It sat.</SUM>'
+    )
+    authors = {line.value["id"]: line.value["meta"]["authors"] for line in duc_topics(all_files(corpus), Reading())}
+    assert authors["D30001"] == authors["AP1"] == ["A", "B"]
+    assert "left out: 2 summaries whose authors are numbers" in caplog.text
+
+
+def test_a_backup_of_a_summary_is_no_reference(corpus: Path) -> None:
+    (corpus / "models" / "D30001.M.100.T.A.bak").write_text("It sat.")
+    (corpus / "models" / "D30001.M.100.T.C.txt").write_text("It sat.")
+    lines = list(duc_topics(all_files(corpus)))
+    (bad,) = (line for line in lines if line.error is not None)
+    assert "has 'bak' after the author" in (bad.error or "")
+    assert [line.value["meta"]["authors"] for line in lines if (line.value or {}).get("id") == "D30001"] == [
+        list("ABC")
+    ]

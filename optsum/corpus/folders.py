@@ -20,9 +20,10 @@ from pathlib import Path
 from typing import Any, Final
 from unicodedata import normalize
 
+from optsum.corpus.cover import is_cover_table
 from optsum.corpus.formats import BY_RETURNS, Line, bad_topic, broken_off, ends_by_returns, topic_line, utf8_text
 from optsum.corpus.sentences import lines_of, well_formed
-from optsum.corpus.topic import AS_IS, Reading, Text
+from optsum.corpus.topic import AS_IS, Reading, Text, heading_of
 from optsum.errors import InputError
 from optsum.system.files import READ_ERRORS, PathLike, begin_of, describe_os_error, is_meant, open_bytes, read_text
 
@@ -64,6 +65,7 @@ _COUNTERPARTS: Final = {
     "documents": ("summaries", "references"),
     "text": ("summary",),
 }
+_TABLE: Final = re.compile(r"\.[ct]sv\b", re.IGNORECASE)
 _NO_TEXT: Final = re.compile(rb"\{\s*[\"}]|\[\s*[\"{\[]|PAR1|<(?:DOC|SUM)[\s>]")
 
 
@@ -432,17 +434,28 @@ def line_pair(path: PathLike) -> tuple[Path, Path] | None:
     if name == "-" or not Path(name).is_file():
         return None
     words = re.split(r"([^A-Za-z]+)", Path(name).name)
-    for place, word in enumerate(words):
-        for other in _COUNTERPARTS.get(word.lower(), ()):
-            beside = Path(name).with_name("".join([*words[:place], other, *words[place + 1 :]]))
-            if beside.is_file() and _is_text(Path(name)) and _is_text(beside):
-                return Path(name), beside
-    return None
+    found = [
+        beside
+        for place, word in enumerate(words)
+        for other in _COUNTERPARTS.get(word.lower(), ())
+        if (beside := Path(name).with_name("".join([*words[:place], other, *words[place + 1 :]]))).is_file()
+    ]
+    found = [beside for beside in found if _is_text(beside)] if found and _is_text(Path(name)) else []
+    if len(found) > 1:
+        raise InputError(
+            f"the lines of {name} could belong to those of {found[0].name} or of {found[1].name}; give both files, as "
+            f"in {name},{found[0]}"
+        )
+    return (Path(name), found[0]) if found else None
 
 
 def _is_text(path: Path) -> bool:
-    begin = begin_of(path, 64)
-    return begin is not None and _NO_TEXT.match(begin.lstrip(b"\xef\xbb\xbf \t\r\n")) is None
+    """Return whether a file has a text on each line: no records, table, judgments or markup."""
+    begin = (begin_of(path, _SAMPLE) or b"").lstrip(b"\xef\xbb\xbf \t\r\n")
+    if not begin or _NO_TEXT.match(begin) or _TABLE.search(path.name) or is_cover_table(begin):
+        return False
+    heading = heading_of(begin.partition(b"\n")[0], closed=True, columns=(), likely=True)
+    return heading is None or len(heading[1]) < 2 or max(len(name.split()) for name in heading[1]) > 3
 
 
 def pair_topics(pair: tuple[Path, Path], reading: Reading = AS_IS) -> Iterator[Line]:

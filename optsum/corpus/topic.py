@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import json
 import logging
@@ -64,6 +65,12 @@ _STEP = re.compile(r"([^.\[\]]+)((?:\[\*?\])*)")
 _TEXTS: Final = ("documents", "references")
 _KEYS: Final = ("id", *_TEXTS, "cover", "supports", "weights", "lengths", "parses", "meta")
 OWN: Final = frozenset({"documents", "cover", "supports"})  # Any of these marks optsum's own form.
+_KNOWN: Final = {
+    *("documents", "references", "cover", "parses", "meta"),  # of topics
+    *("topic_id", "system", "summary", "selection", "human"),  # of systems
+    *("status", "termination"),  # of rows
+}
+_DELIMITERS: Final = ",\t;"
 # Names of columns in public data sets, by what the columns contain.
 _COLUMNS: Final[dict[str, list[Any]]] = {
     kind: held["columns"]
@@ -690,6 +697,24 @@ def recognised(names: Collection[str]) -> Columns | None:
         if documents in names and references in names:
             own = next((name for name in IDS if name in names), "id")
             return Columns({"id": (own,), "documents": (documents,), "references": (references,)})
+    return None
+
+
+def heading_of(line: bytes, *, closed: bool, columns: Collection[str], likely: bool) -> tuple[str, list[str]] | None:
+    """Return the delimiter and the names of a heading line; None if no name is known.
+
+    `closed`: whether some name must be known; otherwise any names are accepted. `columns`: further known names.
+    `likely`: also accept names that look like documents and references.
+    """
+    text = line.decode("utf-8-sig", "surrogateescape").rstrip("\r\n")
+    for delimiter in _DELIMITERS:
+        try:
+            names = [name.strip() for name in next(csv.reader([text], delimiter=delimiter), [])]
+        except csv.Error:
+            continue
+        known = _KNOWN.union(columns).intersection(names) or recognised(names) is not None
+        if not closed or known or (likely and len(likely_columns(names)) > 1):
+            return delimiter, names
     return None
 
 

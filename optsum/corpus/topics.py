@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import csv
 import os
 import re
 import sys
@@ -69,7 +68,7 @@ from optsum.corpus.topic import (
     advice_for,
     as_id,
     as_topic,
-    likely_columns,
+    heading_of,
     parse_columns,
     reading_of,
     recognised,
@@ -109,12 +108,6 @@ _SUMMARY: Final = "system summary"
 _RECORDS: Final = re.compile(r"\.(?:jsonl?|ndjson|csv|tsv|parquet)\b", re.IGNORECASE)
 _SEPARATOR: Final = re.compile(rb"sep=.")  # Some spreadsheets write this line above the heading.
 _TWO_OBJECTS: Final = re.compile(rb"\}\s*\r\s*\{")
-_KNOWN: Final = {
-    *("documents", "references", "cover", "parses", "meta"),  # of topics
-    *("topic_id", "system", "summary", "selection", "human"),  # of systems
-    *("status", "termination"),  # of rows
-}
-_DELIMITERS: Final = ",\t;"
 # Names of files of records.
 _DATA: Final = re.compile(r"(.+?)\.(jsonl|ndjson|json|csv|tsv|parquet)(?:\.(?:gz|zst|bz2|xz))?", re.IGNORECASE)
 AnyTopic: TypeAlias = Topic | BadTopic | Mapping[str, object]  # A topic, its JSON form, or an unusable topic.
@@ -544,24 +537,6 @@ def _reader(line: bytes, stream: BufferedReader, path: PathLike, what: str, colu
     )
 
 
-def heading_of(line: bytes, *, closed: bool, columns: Collection[str], likely: bool) -> tuple[str, list[str]] | None:
-    """Return the delimiter and the names of a heading line; None if no name is known.
-
-    `closed`: whether some name must be known; otherwise any names are accepted. `columns`: further known names.
-    `likely`: also accept names that look like documents and references.
-    """
-    text = line.decode("utf-8-sig", "surrogateescape").rstrip("\r\n")
-    for delimiter in _DELIMITERS:
-        try:
-            names = [name.strip() for name in next(csv.reader([text], delimiter=delimiter), [])]
-        except csv.Error:
-            continue
-        known = _KNOWN.union(columns).intersection(names) or recognised(names) is not None
-        if not closed or known or (likely and len(likely_columns(names)) > 1):
-            return delimiter, names
-    return None
-
-
 def _summaries(path: Path, lines: NumberedLines, name: str) -> Iterator[Line]:
     """Yield the summaries in a text file named after the system, whose lines belong to the topics in order."""
     system, last = path.name.partition(".")[0], 0
@@ -682,6 +657,8 @@ def _of_part(file: Path, what: str, columns: Collection[str]) -> Iterator[Line |
 
 def _of_files(path: Path, reading: Reading) -> Iterator[Line] | None:
     if (pair := line_pair(path)) is not None:
+        if path == pair[0]:
+            reading.notes("pair", f"the references are the lines of {pair[1]}", news=True)
         return pair_topics(pair, reading)
     if path.is_file():
         if path.suffix == ".story":

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from optsum import InputError, read_topics
 from optsum.corpus.folders import line_pair, pair_topics
 
 
@@ -71,3 +72,37 @@ def test_a_truncated_archive_ends_with_an_error(tmp_path: Path) -> None:
     *good, last = pair_topics((tmp_path / "a.src", tmp_path / "a.tgt"))
     assert all(line.error is None for line in good)
     assert "breaks off" in (last.error or "")
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "text"),
+    [
+        ("articles.csv", "summaries.csv", "id,text\n1,A cat ran.\n"),
+        ("text.tsv", "summary.tsv", "a\tb\nA cat.\tcat\n"),
+        ("documents.txt", "references.txt", "id,article,highlights\n1,A cat ran.,cat\n"),
+        ("source.txt", "target.txt", "17 1 doc-81 1\n17 2 doc-81 0\n"),
+        ("document.txt", "summary.txt", "1 {s1}\n2 {s2, s3}\n"),
+    ],
+)
+def test_a_table_is_not_read_as_a_pair(tmp_path: Path, source: str, target: str, text: str) -> None:
+    for name in (source, target):
+        (tmp_path / name).write_text(text)
+    assert line_pair(tmp_path / source) is None
+
+
+def test_a_tokenized_text_is_no_heading(tmp_path: Path) -> None:
+    (tmp_path / "a.src").write_text("a cat sat on the mat , status , and it ran away then\n")
+    (tmp_path / "a.tgt").write_text("a cat\n")
+    assert line_pair(tmp_path / "a.src") is not None
+
+
+def test_two_counterparts_are_refused_and_one_is_named(tmp_path: Path) -> None:
+    told: list[str] = []
+    for name in ("document.txt", "reference.txt"):
+        (tmp_path / name).write_text("A cat.\n")
+    assert [topic.id for topic in read_topics(tmp_path / "document.txt", told=told.append)] == ["0"]
+    assert "the references are the lines of" in told[0]
+    (tmp_path / "summary.txt").write_text("cat\n")
+    with pytest.raises(InputError, match=r"summary.txt or of reference.txt; give both"):
+        line_pair(tmp_path / "document.txt")
+    assert len(list(read_topics(f"{tmp_path / 'document.txt'},{tmp_path / 'summary.txt'}"))) == 1

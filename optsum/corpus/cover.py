@@ -198,7 +198,11 @@ def _begins_row(line: str) -> bool:
     if any(sign in line for sign in '<>="') or "{" in name or "," in name:  # markup
         return False
     words = _BARE.findall(rest[0]) if rest and "{" not in rest[0] else []
-    return all(word in _SIGNS or all(any(map(str.isdigit, part)) for part in word.split(",")) for word in words)
+    return all(word in _SIGNS or _has_digits(word) for word in words)
+
+
+def _has_digits(word: str) -> bool:
+    return all(any(map(str.isdigit, part)) for part in word.split(","))
 
 
 def parse_cover_table(text: str, *, topic_id: str, source: str = "table") -> Topic:
@@ -237,8 +241,14 @@ def _pieces(text: str) -> Iterator[str]:
     for found in _PIECE.finditer(text):
         if found[0] == "{":
             raise ValueError("a brace is not closed; write a set as {s10, s11}")
-        if found[0] not in _SIGNS:
-            yield found[0] if found[1] is None else found[1]
+        if found[0] in _SIGNS:
+            continue
+        # Between sets in braces a word such as "and" is no set; without braces, ids may have no digit.
+        if found[1] is None and not (_has_digits(found[0]) if "{" in text else any(map(str.isalnum, found[0]))):
+            raise ValueError(
+                f"{found[0]!r:.40} is neither a set nor a sign such as ∪ or |; put ids without a digit in braces"
+            )
+        yield found[0] if found[1] is None else found[1]
 
 
 def _alternative(piece: str) -> list[int | str]:

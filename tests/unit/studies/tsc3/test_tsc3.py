@@ -349,6 +349,10 @@ def test_numbers_and_other_ids_in_tables() -> None:
         ("1 {a b}", "file:1: the set 'a b' is not made of ids"),
         ("1 a,,b", "file:1: the set 'a,,b' is not made of ids"),
         ("{s1} {s2}", "file:1: '{s1}' is not the id"),
+        ("1 {s1} ; {s2}", "file:1: ';' is neither a set nor a sign"),
+        ("1 {s1} and {s2}", "file:1: 'and' is neither a set nor a sign"),
+        ("1 {s1} + s2", "file:1: '+' is neither a set nor a sign"),
+        ("1 s1 / s2", "file:1: '/' is neither a set nor a sign"),
         ("1 a\n1 b", "file:2: abstract sentence 1 has two lines"),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -247,6 +248,14 @@ def test_options_of_a_solver_that_cannot_be_read(given: Any, reason: str) -> Non
 def test_a_backend_that_cannot_be_read(file: Any, text: str, reason: str) -> None:
     with pytest.raises(OptionError, match=reason):
         resolve({"max_length": 3}, config=file(text))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes")
+def test_a_configuration_that_is_a_pipe_is_refused(tmp_path: Path) -> None:
+    """The file is read several times; a pipe was ignored, or waited for."""
+    os.mkfifo(tmp_path / "c.toml")
+    with pytest.raises(OptionError, match="is a pipe or a device: save the options to a file"):
+        resolve({"max_length": 3}, config=tmp_path / "c.toml")
 
 
 SHOWN: list[dict[str, Any]] = [

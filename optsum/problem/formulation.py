@@ -159,7 +159,7 @@ class Sides:
         for clique in (*cliques, *own_ones.get("exclusive", ())):
             yield _Limit(clique, f"at most one of {_listed(clique)}", high=1)
         for row in own_ones.get("rows", ()):
-            yield _row(row)
+            yield _row(row, topic)
         for one, other in self.pairs(topic):
             yield _Limit((one, other), f"{one} requires {other}", None, 0, (1, -1))
 
@@ -222,7 +222,7 @@ def _own(topic: Topic) -> Mapping[str, Any]:
     return own
 
 
-def _row(row: Any) -> _Limit:
+def _row(row: Any, topic: Topic) -> _Limit:
     if not isinstance(row, Mapping):
         raise InputError("A row of constraints must be an object with sentences, coefficients, low and high.")
     sentences = row.get("sentences")
@@ -231,6 +231,11 @@ def _row(row: Any) -> _Limit:
         raise InputError(
             "A row of constraints must have a list of sentences, and may have a list of as many coefficients."
         )
+    known = ("sentences", "coefficients", "low", "high", "name")
+    if (other := next((key for key in row if key not in known), None)) is not None:
+        raise InputError(f"A row of constraints of topic {topic.id!r} has the key {other!r}: use {', '.join(known)}.")
+    if row.get("low") is None and row.get("high") is None:
+        raise InputError(f"A row of constraints of topic {topic.id!r} limits nothing: give low, high or both.")
     return _Limit(sentences, str(row.get("name", "")), row.get("low"), row.get("high"), numbers)
 
 
@@ -240,7 +245,7 @@ def _over_units(each: _Limit, topic: Topic, heads: Mapping[int, int]) -> Row:
     where = f"The constraints of topic {topic.id!r}"
     limits = [limit for limit in (each.low, each.high) if limit is not None]
     try:
-        numbers = whole_numbers((*each.sentences, *coefficients, *limits), "a number", most=10**400)
+        numbers = whole_numbers((*each.sentences, *coefficients, *limits), "A number", most=10**400)
     except InputError as error:
         raise InputError(f"{where} have numbers that are not whole: {error}") from None
     if min(each.sentences, default=0) < 0 or len(each.sentences) != len(coefficients):

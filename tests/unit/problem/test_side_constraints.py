@@ -46,11 +46,13 @@ def test_each_constraint_restricts_the_optimum() -> None:
         ({"groups": [1]}, "must be a list of sentences"),
         ({"exclusive": [[0, 0]]}, "name a sentence twice: 0, 0"),
         ({"rows": [{"sentences": [0], "coefficients": [0.5], "low": 1}]}, "not whole"),
-        ({"rows": [{"sentences": [0], "coefficients": [1, 2]}]}, "not one coefficient for each"),
-        ({"rows": [{"sentences": [-1]}]}, "negative"),
+        ({"rows": [{"sentences": [0], "coefficients": [1, 2], "low": 1}]}, "not one coefficient for each"),
+        ({"rows": [{"sentences": [-1], "low": 1}]}, "negative"),
         ({"rows": [{"sentences": "ab"}]}, "a list of sentences"),
-        ({"rows": [{"sentences": [True]}]}, "not whole"),
-        ({"rows": [{"sentences": [0], "coefficients": [10**30]}]}, "beyond 1000000"),
+        ({"rows": [{"sentences": [True], "low": 1}]}, "not whole: A number is True"),
+        ({"rows": [{"sentences": [0, 1], "max": 1}]}, "has the key 'max': use sentences, coefficients, low, high"),
+        ({"rows": [{"sentences": [0, 1], "high": None}]}, "limits nothing: give low, high or both"),
+        ({"rows": [{"sentences": [0], "coefficients": [10**30], "low": 1}]}, "beyond 1000000"),
     ],
 )
 def test_a_topic_with_wrong_constraints_is_an_error(constraints: Any, sentence: str) -> None:

@@ -992,8 +992,17 @@ def system_of(obj: object, reading: Reading = AS_IS, source: str = "") -> System
 
 def _of_row(row: Mapping[Any, Any]) -> dict[str, Any]:
     if (labels := row.get("labels")) is not None:  # of `optsum labels`
-        chosen = [unit for unit, label in enumerate(labels) if label]
         sentences = row.get("sentences")
+        for name, value in (("labels", labels), ("sentences", labels if sentences is None else sentences)):
+            if not isinstance(value, list | tuple):
+                raise InputError(f'"{name}" is {json_type(value)}; give a list with one for each sentence')
+        if wrong := [label for label in labels if label not in (0, 1)]:
+            raise InputError(f"a label is {wrong[0]!r:.40}; labels are 1 for a chosen sentence, and 0 for others")
+        chosen = [unit for unit, label in enumerate(labels) if label]
+        if sentences is not None and len(sentences) != len(labels):
+            raise InputError(
+                f"there are {len(labels)} labels of {len(sentences)} sentences; give one label for each sentence"
+            )
         text = None if sentences is None else [sentences[unit] for unit in chosen]
         return {"topic_id": row.get("id"), "system": row["strategy"], "summary": text, "selection": chosen}
     if row.get("selection") is None:

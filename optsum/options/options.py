@@ -38,6 +38,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from optsum.corpus import topic
+from optsum.corpus.formats import DECODER
 from optsum.corpus.sentences import splitter_of
 from optsum.corpus.topic import as_id, digest_of_vectors
 from optsum.errors import InputError, OptionError, OptsumError, UnknownNameError, spoken, unknown_name
@@ -149,7 +150,7 @@ def _read(path: str, key: str) -> Cliques:
         if not line.strip():
             continue
         try:
-            data = json.loads(line)
+            data = DECODER.decode(line)
             name = as_id(data["id"], "the id of a topic")
             cliques = tuple(map(tuple, data[key]))
         except (ValueError, TypeError, KeyError, RecursionError, InputError):

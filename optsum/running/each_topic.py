@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 from optsum.contracts.result import Result, ResultCounts, Status, Timing, TracePoint, trusted
 from optsum.contracts.strategy import Strategy
 from optsum.corpus.row_files import read_rows, to_bytes
+from optsum.corpus.sentences import json_type
 from optsum.corpus.topic import AS_IS, BadTopic, Reading, Topic, as_topic, topic_of
 from optsum.corpus.topics import (
     AnyTopic,
@@ -548,6 +549,9 @@ def started(topics: Any, start: Any, reading: Reading) -> Any:
         if not all(isinstance(result, Result) for result in results):
             raise InputError(f"start is {start!r:.60}: give units by id, results, or the file of an earlier run.")
         start = _by_topic((result.id, result.selection) for result in results)
+    for name, units in start.items():
+        if units is not None and not is_list(units, ordered=False):
+            raise InputError(f"--start has {json_type(units)} as the selection of {name!r}; give a list of units.")
     return _with_starts(topics_of(topics, reading), start, reading)
 
 

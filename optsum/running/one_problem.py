@@ -85,14 +85,29 @@ class Setup:
 
     def spec_for(self, topic: Topic) -> Spec:
         spec = self.spec_of_text(topic)
+        if self.options.references == "each" and topic.references:  # files of constraints name the whole topic
+            held = {name: getattr(spec.sides, name) for name in ("exclusive", "requires")}
+            own = {
+                name: {topic.id: each.get(self._named(topic), ())}
+                for name, each in held.items()
+                if isinstance(each, Mapping)
+            }
+            spec = replace(spec, sides=replace(spec.sides, **own)) if own else spec
         if self.options.max_length != "reference":
             return spec
         return replace(spec, max_length=_length_of_references(topic, spec))
 
     def faults_of(self, topic: Topic) -> tuple[str | None, str | None]:
-        """Return an error (the tokenizer drops almost all text) and a warning (it damages text), or None for each."""
+        """Return an error (the tokenizer drops almost all text) and a warning, or None for each.
+
+        Warnings: the tokenizer damages text, or a file of side constraints does not list the topic.
+        """
+        names = {topic.id, self._named(topic)}
+        sides = {name: getattr(self.spec.sides, name) for name in ("exclusive", "requires")}
+        lacking = [name for name, each in sides.items() if isinstance(each, Mapping) and names.isdisjoint(each)]
+        unlisted = f"--{lacking[0]} lists nothing for {topic.id!r}; an empty list confirms this" if lacking else None
         if not self.formulation.has_metric:
-            return None, None
+            return None, unlisted
         last = self._faults.get("topic")
         if last is None or last[0] is not topic:  # called when a topic is read, and again when its problem is built
             texts = topic.sentences, list(chain.from_iterable(topic.references))
@@ -106,7 +121,10 @@ class Setup:
                 said = tokenizer_check(sentences, analyzer, options.language, in_words=in_words)
                 last = topic, lost, None if said is None else spoken(said)
             self._faults["topic"] = last
-        return last[1:]
+        return last[1], last[2] or unlisted
+
+    def _named(self, topic: Topic) -> str:
+        return topic.id.rpartition("#")[0] if self.options.references == "each" else topic.id
 
     def is_spoiled(self, topic: Topic) -> bool:
         """Return whether the tokenizer or the stemmer damages a topic, or the check itself fails."""

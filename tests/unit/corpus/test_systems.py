@@ -64,6 +64,21 @@ def test_wrong_values_are_named(values: dict[str, object], message: str) -> None
         system_of(GOOD | values)
 
 
+@pytest.mark.parametrize(
+    ("labels", "sentences", "message"),
+    [
+        (5, None, '"labels" is a number'),
+        ([0, 1], "ab", '"sentences" is a string'),
+        ([0.3, 0], None, "a label is 0.3; labels are 1"),
+        ([1, "0"], None, "a label is '0'"),
+        ([1, 0], ["a", "b", "c"], "2 labels of 3 sentences"),
+    ],
+)
+def test_labels_that_are_none_are_refused(labels: object, sentences: object, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        system_of({"id": "t", "strategy": "a", "labels": labels, "sentences": sentences})
+
+
 def test_lines_that_are_no_objects_are_refused() -> None:
     with pytest.raises(InputError, match="a system summary is an object"):
         system_of([])

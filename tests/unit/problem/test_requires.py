@@ -193,6 +193,23 @@ def test_pairs_are_given_in_the_topic_its_meta_a_file_or_a_list(tmp_path: Path) 
     assert others.selection == (0, 1, 2)
 
 
+def test_a_file_holds_for_each_reference_and_unlisted_topics_are_reported(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Check problems of one reference, whose ids are t#0 and t#1, and ids that match no topic."""
+    file = tmp_path / "pairs.jsonl"
+    file.write_text(json.dumps({"id": "news", "requires": [[2, 3]]}) + "\n", encoding="utf-8")
+    topics = [{**NEWS, "references": NEWS["references"] * 2}]
+    found = list(optsum.solve_all(topics, max_length=8, requires=str(file), references="each"))
+    assert [result.selection for result in found] == [(0, 2, 3)] * 2
+    assert not caplog.text
+    list(optsum.solve_all([*topics, {**NEWS, "id": "other"}], max_length=8, requires=str(file)))
+    assert "1 of 2 topics: --requires lists nothing for 'other'" in caplog.text
+    file.write_text("")
+    optsum.solve(NEWS, max_length=8, exclusive=str(file))
+    assert "--exclusive lists nothing for 'news'" in caplog.text
+
+
 def test_covers_and_their_budgets_keep_pairs() -> None:
     topic = {"id": "q", "documents": [["a b", "c", "d e f"]], "supports": [[0, 1], [], [0]]}
     paired = {**topic, "constraints": {"requires": [[0, 1]]}}

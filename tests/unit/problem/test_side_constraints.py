@@ -76,13 +76,16 @@ def test_wrong_options_are_refused(options: dict[str, Any], sentence: str) -> No
         optsum.solve(TOPIC, max_length=6, **options)
 
 
+TWICE = '{"id": "t", "exclusive": [[0, 1]], "exclusive": [[1, 2]]}'
+
+
 def test_a_file_of_exclusive_sentences(tmp_path: Path) -> None:
     path = tmp_path / "exclusive.jsonl"
     path.write_text('{"id": "t", "exclusive": [[0, 1, 2, 3, 4]]}\n\n{"id": "u", "exclusive": []}\n')
     result = optsum.solve(TOPIC, max_length=6, exclusive=str(path))
     assert result.selection is not None
     assert len(result.selection) == 1
-    for number, text in enumerate(("[1]", '{"id": "t"}', '{"id": "t", "exclusive": 3}', "{", "\n".join(["{}", "{}"]))):
+    for number, text in enumerate(("[1]", '{"id": "t"}', '{"id": "t", "exclusive": 3}', "{", "{}\n{}", TWICE)):
         other = tmp_path / f"{number}.jsonl"
         other.write_text(text)
         with pytest.raises(optsum.OptionError, match=r":1: exclusive sentences are an object such as"):

@@ -54,6 +54,8 @@ _REFERENCES: Final = (
     *("target", "targets", "tgt", "abstract", "abstracts", "models"),
 )
 _HIGHLIGHT: Final = re.compile(r"^[^\S\r\n]*@highlight[^\S\r\n]*\r?$", re.MULTILINE)
+COMPRESSED: Final = r"(?:\.(?:gz|zst|bz2|xz))?"
+_STORY: Final = re.compile(rf"\.story{COMPRESSED}$", re.IGNORECASE)
 _HTML: Final = re.compile(r"\s*(?:<!doctype html|<html)\b", re.IGNORECASE)
 # Words in the names of two files that belong together.
 _COUNTERPARTS: Final = {
@@ -246,7 +248,10 @@ def parse_documents(text: str, reading: Reading = AS_IS) -> Iterator[Document]:
         body = [match[1] for match in re.finditer(_TEXT, found[1])]
         if not any(_plain(part) for part in body):  # some conversions leave <TEXT> empty
             begin = number.end() if number and number[1] else found[1].index(">") + 1
-            body = [re.sub(_HEADLINE, " ", found[1][begin:])]
+            # These also close <s> at the end of its first line; text before the first <s> is date and author.
+            rest = re.sub("(?i)</s>", " ", re.sub(_HEADLINE, " ", found[1][begin:]))
+            marked = re.search(_S, rest)
+            body = [rest if marked is None else rest[marked.start() :]]
         sentences = [sentence for part in body for sentence in _sentences(part, reading)]
         yield Document((number[1] or number[2] or "").strip() if number else "", tuple(sentences))
 
@@ -294,8 +299,12 @@ def summary_of_name(name: str, text: str, reading: Reading = AS_IS) -> Summary |
 def _sentences(text: str, reading: Reading) -> list[str]:
     pieces = re.split(_S, text)  # text, attributes, sentence, attributes, sentence, ...
     if len(pieces) > 1:
-        texts = [piece for said, piece in zip(pieces[1::2], pieces[2::2], strict=True) if _HEAD not in said.lower()]
-        return [plain for piece in texts if (plain := _plain(piece))]
+        found = _sentences(pieces[0], reading)
+        for said, piece in zip(pieces[1::2], pieces[2::2], strict=True):
+            marked, _, unmarked = re.sub("(?i)</s>", "</s>", piece).partition("</s>")
+            found += [plain] if (plain := _plain(marked)) and _HEAD not in said.lower() else []
+            found += _sentences(unmarked, reading)
+        return found
     parts = re.split(_PARAGRAPH, text)
     if reading.lines:
         return [plain for part in parts for line in lines_of(part) if (plain := _plain(line))]
@@ -306,8 +315,23 @@ def _plain(text: str) -> str:
     return " ".join(html.unescape(re.sub(_TAG, " ", text)).split())
 
 
-def stories_in(folder: Path) -> list[Path]:
-    return sorted(file for file in folder.glob("*.story") if is_meant(file.name) and file.is_file())
+def is_story(path: Path) -> bool:
+    return _STORY.search(path.name) is not None
+
+
+def stories_in(folder: Path, reading: Reading) -> list[Path]:
+    return files_called(folder, _STORY, reading)
+
+
+def files_called(folder: Path, name: re.Pattern[str], reading: Reading) -> list[Path]:
+    """Return the files of a folder with such a name, and report those that are only in its subfolders."""
+    found = [file for file in sorted(folder.rglob("*")) if name.search(file.name) and file.is_file()]
+    found = [file for file in found if all(map(is_meant, file.relative_to(folder).parts))]
+    files = [file for file in found if file.parent == folder]
+    if files and (deeper := [file for file in found if file.parent != folder]):
+        number = f"{len(deeper)} file{'s' * (len(deeper) > 1)}"
+        reading.notes("deeper", f"left out: {number} in subfolders, such as {deeper[0]}; give its folder separately")
+    return files
 
 
 def story_topics(files: list[Path], reading: Reading = AS_IS) -> Iterator[Line]:
@@ -345,11 +369,15 @@ def parallel_topics(folders: tuple[Path, Path], reading: Reading = AS_IS) -> Ite
                 f"documents are read from {documents.name}, references from {references.name}, and {beside} is left "
                 "out",
             )
+    inner = (each for side in folders for entry in _entries(side) if entry.is_dir() for each in _entries(entry))
+    if (deeper := next((each for each in inner if each.is_dir()), None)) is not None:
+        reading.notes("deeper", f"the files in {deeper} are left out; put them into {deeper.parent}")
     entries = _entries(documents)
     names = set(map(_name, entries))
     by_name: defaultdict[str, list[Path]] = defaultdict(list)
     left = []
-    for entry in _entries(references):
+    # Of several references a.txt is the first, before a.1.txt, and a.2.txt precedes a.10.txt.
+    for entry in sorted(_entries(references), key=lambda entry: (len(_name(entry)), _name(entry))):
         name = _name(entry)
         owners = (name, "" if entry.is_dir() else name.rpartition(".")[0])  # for a.b.txt "a.b", otherwise "a"
         if (owner := next((each for each in owners if each and each in names), None)) is not None:
@@ -404,7 +432,7 @@ def _entries(folder: Path) -> list[Path]:
 
 def _name(entry: Path) -> str:
     """Return the name without the ending, normalized to NFC, because macOS may store accents as characters."""
-    return normalize("NFC", entry.name if entry.is_dir() else entry.stem)
+    return normalize("NFC", entry.name if entry.is_dir() else Path(re.sub(rf"(?i){COMPRESSED}$", "", entry.name)).stem)
 
 
 def _files(entry: Path) -> list[Path]:

@@ -14,14 +14,16 @@ from typing import Any
 
 from optsum.chunks import format_conllu, parses_of_spacy
 from optsum.chunks.parse import Block, Parse, Token, conllu_blocks
+from optsum.corpus.folders import COMPRESSED, files_called
 from optsum.corpus.formats import Line, topic_line
 from optsum.corpus.sentences import well_formed
 from optsum.corpus.topic import Reading, Topic, as_id
 from optsum.errors import InputError, OptionError
-from optsum.system.files import is_meant, read_text
+from optsum.system.files import read_text
 from optsum.text.analyzer import Sentence, raw_text
 
 _REFERENCE = re.compile(r"(?:meta::)?(?:summary|reference)_?\d*")
+_CONLLU = re.compile(rf"\.conllu{COMPRESSED}$", re.IGNORECASE)
 _AUTHOR = re.compile(r"\(([^()]*)\)\s*")
 
 
@@ -179,9 +181,8 @@ def parsed_topic(topic: Topic, pipeline: Any) -> Topic:
     return replace(topic, parses=tuple(found), meta=meta)
 
 
-def conllu_files(folder: Path) -> list[Path]:
-    files = (*folder.glob("*.conllu"), *folder.glob("*.conllu.gz"))
-    return sorted(file for file in files if is_meant(file.name) and file.is_file())
+def conllu_files(folder: Path, reading: Reading) -> list[Path]:
+    return files_called(folder, _CONLLU, reading)
 
 
 def conllu_topics(files: list[Path], reading: Reading) -> Iterator[Line]:
@@ -192,7 +193,7 @@ def conllu_topics(files: list[Path], reading: Reading) -> Iterator[Line]:
     "human" are skipped. One file is in memory at a time.
     """
     for file in files:
-        name = file.name.removesuffix(".gz").removesuffix(".conllu")
+        name = _CONLLU.sub("", file.name)
         try:
             yield topic_line(file, as_id(name, "the name of the file"), partial(_conllu_topic, name, file, reading))
         except InputError as error:
@@ -200,17 +201,20 @@ def conllu_topics(files: list[Path], reading: Reading) -> Iterator[Line]:
 
 
 def _conllu_topic(name: str, file: Path, reading: Reading) -> dict[str, Any]:
-    blocks = conllu_blocks(read_text(file, ""), "")
+    text = read_text(file, "")
+    # A blank line below comments does not part them from their words.
+    blocks = conllu_blocks(re.sub(r"(?m)^(#.*\n)(?:[^\S\n]*\n)+", r"\1", text), "")
     documents: list[list[str]] = []
     references: list[Any] = []
     for block in blocks:
         if not documents or any(line.startswith(("# newdoc", "#newdoc")) for line in block.text.split("\n")):
             documents.append([])
         documents[-1].append(block.parse().text)
-        for key, value in block.meta.items():
-            author = _AUTHOR.match(value)
-            if _REFERENCE.fullmatch(key) and (author is None or "human" in author[1]):
-                references.append(reading.summary(value if author is None else value[author.end() :]))
+    for line in re.split(r"[\r\n]+", text):  # not the dict of a block, because a key may stand twice
+        key, _, value = map(str.strip, line.removeprefix("#").partition("="))
+        author = _AUTHOR.match(value)
+        if line.startswith("#") and _REFERENCE.fullmatch(key) and (author is None or "human" in author[1]):
+            references.append(reading.summary(value if author is None else value[author.end() :]))
     if not references:
         raise InputError("there is no reference; give it as a comment, # summary1 = text")
     parses = [block.text for block in blocks]

@@ -19,12 +19,14 @@ from logging import getLogger
 from pathlib import Path
 from struct import Struct
 from typing import Any, Final, Literal, TypeAlias, TypedDict, TypeVar, Unpack, overload
+from unicodedata import normalize
 
 from optsum.corpus.cover import is_cover_table, parse_cover_table, sentences_of
 from optsum.corpus.folders import (
     duc_files,
     duc_topics,
     is_duc_file,
+    is_story,
     line_pair,
     pair_topics,
     parallel_folders,
@@ -106,6 +108,7 @@ _LARGEST: Final = 1 << 26  # Bytes of a table of alternatives, or an object, tha
 _SUMMARY: Final = "system summary"
 # Endings of files that do not hold plain text.
 _RECORDS: Final = re.compile(r"\.(?:jsonl?|ndjson|csv|tsv|parquet)\b", re.IGNORECASE)
+_ENDING: Final = re.compile(r"\.[a-z]\w*(?:\.(?:gz|zst|bz2|xz))?$", re.IGNORECASE)  # Not that of gpt-3.5.
 _SEPARATOR: Final = re.compile(rb"sep=.")  # Some spreadsheets write this line above the heading.
 _TWO_OBJECTS: Final = re.compile(rb"\}\s*\r\s*\{")
 # Names of files of records.
@@ -539,7 +542,7 @@ def _reader(line: bytes, stream: BufferedReader, path: PathLike, what: str, colu
 
 def _summaries(path: Path, lines: NumberedLines, name: str) -> Iterator[Line]:
     """Yield the summaries in a text file named after the system, whose lines belong to the topics in order."""
-    system, last = path.name.partition(".")[0], 0
+    system, last = _ENDING.sub("", path.name) or path.name, 0
     for number, raw in lines:
         for blank in range(last + 1, number):  # blank lines at the beginning, which were skipped
             yield Line(f"{name}:{blank}", {"place": blank - 1, "system": system, "summary": ""})
@@ -661,7 +664,7 @@ def _of_files(path: Path, reading: Reading) -> Iterator[Line] | None:
             reading.notes("pair", f"the references are the lines of {pair[1]}", news=True)
         return pair_topics(pair, reading)
     if path.is_file():
-        if path.suffix == ".story":
+        if is_story(path):
             return story_topics([path], reading)
         return duc_topics([path], reading) if is_duc_file(path) else None
     return _of_folder(path, reading) if path.is_dir() else None
@@ -671,9 +674,9 @@ def _of_folder(folder: Path, reading: Reading) -> Iterator[Line]:
     from optsum.corpus.parses import conllu_files, conllu_topics  # loads all of optsum.chunks
 
     try:
-        if treebank := conllu_files(folder):
+        if treebank := conllu_files(folder, reading):
             return conllu_topics(treebank, reading)
-        if stories := stories_in(folder):
+        if stories := stories_in(folder, reading):
             return story_topics(stories, reading)
         if files := duc_files(folder):  # before raw text, because its folders may have the same names
             return duc_topics(files, reading)
@@ -1070,8 +1073,12 @@ def read_systems(
 
 def systems_read(path: PathLike, reading: Reading) -> Iterator[System | BadSystem]:
     folder = Path(path)
-    files = [] if path == "-" or not folder.is_dir() else sorted(folder.glob("*/*.txt"))
-    summaries = [file for file in files if is_meant(file.name) and is_meant(file.parent.name)]
+    entries = [] if path == "-" or not folder.is_dir() else sorted(folder.rglob("*"))
+    files = [file for file in entries if all(map(is_meant, file.relative_to(folder).parts)) and file.is_file()]
+    summaries = [file for file in files if file.suffix.lower() == ".txt" and file.parent.parent == folder]
+    if summaries and (left := [file for file in files if file not in {*summaries}]):
+        number = f"{len(left)} file{'s' * (len(left) > 1)}"
+        reading.notes("left", f"left out: {number} of {folder} not called SYSTEM/TOPIC.txt, such as {left[0]}")
     lines = map(_of_file, summaries) if summaries else decoded(open_records(path, what="system summary"))
     found = (_system(line, reading) for line in lines)
     return unique(found, System, lambda read: f"{read.topic_id}\n{read.system}", _again)
@@ -1079,7 +1086,7 @@ def systems_read(path: PathLike, reading: Reading) -> Iterator[System | BadSyste
 
 def _of_file(file: Path) -> Line:
     try:
-        value = {"topic_id": file.stem, "system": file.parent.name, "summary": read_text(file, "")}
+        value = {"topic_id": normalize("NFC", file.stem), "system": file.parent.name, "summary": read_text(file, "")}
         return Line(well_formed(str(file)), value)
     except InputError as error:
         return Line(well_formed(str(file)), None, str(error))

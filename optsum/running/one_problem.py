@@ -87,7 +87,7 @@ class Setup:
         spec = self.spec_of_text(topic)
         if self.options.references == "each" and topic.references:  # files of constraints name the whole topic
             held = {name: getattr(spec.sides, name) for name in ("exclusive", "requires")}
-            own = {
+            own: dict[str, Any] = {
                 name: {topic.id: each.get(self._named(topic), ())}
                 for name, each in held.items()
                 if isinstance(each, Mapping)

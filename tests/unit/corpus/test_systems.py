@@ -138,3 +138,22 @@ def test_any_json_is_a_system_or_a_bad_system(tmp_path_factory: pytest.TempPathF
     systems = list(read_systems(path))
     assert len(systems) == len(items)
     assert all(isinstance(system, System | BadSystem) for system in systems)
+
+
+def test_files_of_systems_are_read_or_reported(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Check endings in capitals, files of other names, and names of topics as macOS writes them."""
+    for name in ("A/1.txt", "A/2.TXT", "A/cafe\u0301.txt", "A/sub/3.txt", "B/1.out", "4.txt"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("a cat", encoding="utf-8")
+    found = [(system.topic_id, system.system) for system in read_systems(tmp_path)]
+    assert sorted(map(str, found)) == sorted(map(str, [("1", "A"), ("2", "A"), ("caf\u00e9", "A")]))
+    assert "left out: 3 files of" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("file", "system"),
+    [("gpt-3.5-turbo.txt", "gpt-3.5-turbo"), ("gpt-3.5", "gpt-3.5"), ("lead.out", "lead"), ("a.b.hypo", "a.b")],
+)
+def test_the_name_of_a_system_is_that_of_its_file_without_the_ending(tmp_path: Path, file: str, system: str) -> None:
+    (tmp_path / file).write_text("a cat ran\n")
+    assert [found.system for found in read_systems(tmp_path / file)] == [system]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import json
 from pathlib import Path
@@ -62,3 +63,14 @@ def test_a_treebank_is_the_same_topics(shared_data: Path) -> None:
         assert [list(document) for document in topic.documents] == line["documents"]
         found = ["".join(" ".join(map(str, reference)).split()) for reference in topic.references]
         assert found == ["".join(" ".join(reference).split()) for reference in line["references"]]
+
+
+def test_no_reference_and_no_document_of_comments_is_lost(tmp_path: Path) -> None:
+    """Check a key that stands twice, and comments that a blank line parts from the words."""
+    text = f"# reference = A.\n# reference = B.\n{GO}\n# newdoc\n# reference = C.\n\n{GO}\n# reference = D.\n"
+    (tmp_path / "b.CONLLU").write_text(text)
+    (tmp_path / "c.conllu.bz2").write_bytes(bz2.compress(text.encode()))
+    topics = list(read_topics(tmp_path))
+    assert [topic.id for topic in topics] == ["b", "c"]
+    assert topics[0].references == topics[1].references == (("A.",), ("B.",), ("C.",), ("D.",))
+    assert topics[0].documents == (("Go.",), ("Go.",))

@@ -215,3 +215,9 @@ def test_a_backup_of_a_summary_is_no_reference(corpus: Path) -> None:
     assert [line.value["meta"]["authors"] for line in lines if (line.value or {}).get("id") == "D30001"] == [
         list("ABC")
     ]
+
+
+def test_unmarked_text_beside_marked_sentences_is_split() -> None:
+    text = "<DOC><DOCNO>A</DOCNO><TEXT>Unmarked one. Too. <s>Marked. Two.</s> Tail three. <S>Four.</S></TEXT></DOC>"
+    (document,) = parse_documents(text)
+    assert document.sentences == ("Unmarked one.", "Too.", "Marked. Two.", "Tail three.", "Four.")

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
+import pytest
+
 from optsum.corpus.folders import parallel_folders, parallel_topics, stories_in, story_topics
+from optsum.corpus.topic import AS_IS, Notes, Reading
 
 STORY = (
     "(CNN) -- One came. Two\nleft.\n\nA heading\n\nThree.\n\n@highlight\n\nTwo left\n\n@highlight\n\nThree stayed\nin\n"
@@ -15,7 +19,7 @@ def test_stories_and_their_highlights(tmp_path: Path) -> None:
     (tmp_path / "b.story").write_text(STORY)
     (tmp_path / "a.story").write_text("No highlight.")
     (tmp_path / "c.story").write_bytes(b"\xff")
-    bad, good, broken = (line.value for line in story_topics(stories_in(tmp_path)))
+    bad, good, broken = (line.value for line in story_topics(stories_in(tmp_path, AS_IS)))
     assert good == {
         "id": "b",
         "documents": [["(CNN) -- One came.", "Two\nleft.", "A heading", "Three."]],
@@ -44,7 +48,7 @@ def test_documents_and_references_in_folders(tmp_path: Path) -> None:
     folders = parallel_folders(tmp_path)
     assert folders == (tmp_path / "documents", tmp_path / "references")
     a, b, c, d = (line.value for line in parallel_topics(folders))
-    assert a == {"id": "a", "documents": [["One came.", "Two left."]], "references": [["One."], ["Two\nleft."]]}
+    assert a == {"id": "a", "documents": [["One came.", "Two left."]], "references": [["Two\nleft."], ["One."]]}
     assert (b["id"], b["references"]) == ("b.v2", [["B is."]])
     assert (c["id"], c["status"], "no reference" in c["error"]) == ("c", "error", True)
     assert (d["documents"], d["references"]) == ([["D one."], ["D two."]], [["D."], ["D too."]])
@@ -64,4 +68,34 @@ def test_an_accent_may_be_a_character_of_its_own(tmp_path: Path) -> None:
 def test_other_folders_are_not_recognised(tmp_path: Path) -> None:
     (tmp_path / "documents").mkdir()
     assert parallel_folders(tmp_path) is None
-    assert stories_in(tmp_path) == []
+    assert stories_in(tmp_path, AS_IS) == []
+
+
+def test_stories_of_any_case_and_compressed_are_read_and_deeper_ones_reported(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "sub").mkdir()
+    for name in ("a.story", "C.STORY", "sub/d.story"):
+        (tmp_path / name).write_text(STORY)
+    (tmp_path / "b.story.gz").write_bytes(gzip.compress(STORY.encode()))
+    topics = story_topics(stories_in(tmp_path, Reading(notes=Notes())))
+    assert sorted(line.value["id"] for line in topics) == ["C", "a", "b"]
+    assert "left out: 1 file in subfolders, such as" in caplog.text
+
+
+def test_the_plain_reference_is_the_first_and_deeper_folders_are_reported(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    names = (
+        "documents/a.txt",
+        *(f"references/a{mark}.txt" for mark in ("", ".1", ".2", ".10")),
+        "references/b/y/1.txt",
+    )
+    for name in names:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(name)
+    folders = parallel_folders(tmp_path)
+    assert folders is not None
+    (topic,) = (line.value for line in parallel_topics(folders, Reading(notes=Notes())))
+    assert [text for (text,) in topic["references"]] == list(names[1:5])
+    assert f"the files in {tmp_path / 'references' / 'b' / 'y'} are left out" in caplog.text

@@ -392,6 +392,9 @@ def _checked(name: str, obj: Mapping[Any, Any], columns: Columns | None, reading
     covered = cover is not None or supports is not None
     documents = _texts(obj, "documents", columns, reading, optional=covered)
     references = _texts(obj, "references", columns, reading, optional=covered)
+    for number, reference in enumerate(references if len(references) > 1 and not covered else ()):
+        if not any(isinstance(one, tuple) or one.strip() for one in reference):
+            raise InputError(f"reference {number} of {len(references)} is empty; give it a text, or leave it out")
     units = sum(map(len, documents))
     weights = _worth(given["weights"]) if "weights" in given else None
     if supports is not None:
@@ -756,10 +759,13 @@ def _texts(
             f"{what} is {json_type(value)}; give a text, a list of sentences, or a list of texts"
             f"{field_advice(key, where, value)}"
         )
+    if "[*]" in path:
+        given = len(value)
+        value = [text for text in value if text is not None and not (isinstance(text, str) and not text.strip())]
+        if len(value) < given:
+            reading.notes("no text", f"items of {where} that are null or empty are left out")
     if not value and not optional:
         raise InputError(f'"{where}" is an empty list; give at least one')
-    if "[*]" in path:
-        value = [text for text in value if text is not None]
     if value and all(isinstance(text, str) for text in value):
         return _flat(value, key, path, where, reading)
     if reading.flat == "tokens" or (path and _says_tokens(value, path, where, reading)):

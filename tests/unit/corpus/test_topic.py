@@ -8,7 +8,7 @@ from dataclasses import FrozenInstanceError
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from optsum import InputError, OptionError, Topic, as_topic
@@ -219,12 +219,31 @@ def test_cover_needs_neither_documents_nor_references() -> None:
         as_topic({"id": "t", "cover": [], "documents": [1]})
 
 
+@pytest.mark.parametrize(
+    "references",
+    [["It ran. It sat.", "", "It ran. It lay."], ["It ran. It sat.", " "], [["a"], []], [["a"], ["", " "]]],
+)
+def test_an_empty_reference_among_others_is_refused(references: Any) -> None:
+    """It would count in a mean, and shorten --max-length reference."""
+    with pytest.raises(InputError, match=r"reference 1 of \d is empty; give it a text, or leave it out"):
+        as_topic({"id": "t", "documents": [["a"]], "references": references})
+
+
+def test_items_of_a_column_without_text_are_left_out_and_reported(caplog: pytest.LogCaptureFixture) -> None:
+    record = {"d": "A cat.", "r": ["A cat.", None, "", "cat"]}
+    assert as_topic(record, columns="documents=d,references=r[*]").references == (("A cat.",), ("cat",))
+    assert "items of r[*] that are null or empty are left out" in caplog.text
+    with pytest.raises(InputError, match="is an empty list"):
+        as_topic({**record, "r": [None, ""]}, columns="documents=d,references=r[*]")
+
+
 sentences = st.text() | st.lists(st.text())
 texts = st.lists(st.lists(sentences), min_size=1)
 
 
 @given(texts, texts)
 def test_any_sentences_are_kept_in_order(documents: list[Any], references: list[Any]) -> None:
+    assume(all(any(isinstance(one, list) or one.strip() for one in reference) for reference in references))
     topic = as_topic({"id": "t", "documents": documents, "references": references})
     flat = [sentence for document in documents for sentence in document]
     assert [list(s) if isinstance(s, tuple) else s for s in topic.sentences] == flat

@@ -249,6 +249,9 @@ DECODER: Final = json.JSONDecoder(object_pairs_hook=_object, parse_float=_finite
 """Strict JSON decoder: no NaN, no number beyond the range of floating point, and no repeated key in an object."""
 
 
+_LENIENT: Final = json.JSONDecoder(parse_int=len)  # Finds the end of values that `DECODER` refuses.
+
+
 def utf8_text(raw: bytes) -> str:
     """Return the text of a line without a byte order mark, which any line may have in files joined by "cat"."""
     try:
@@ -264,10 +267,8 @@ def decode(raw: bytes, source: str) -> Line:
         value = DECODER.decode(utf8_text(raw.rstrip(b"\r\n")))
     except json.JSONDecodeError as error:
         reason = f"{_not_json(error)} at character {error.pos + 1}"
-    except (InputError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         reason = _not_json(error)
-    except ValueError:
-        reason = f"a whole number has more than {sys.get_int_max_str_digits()} digits"
     return Line(source, value, reason, raw.endswith(b"\n"))
 
 
@@ -292,7 +293,7 @@ def array_records(lines: NumberedLines, name: str) -> Iterator[Line]:
             if number:
                 pieces.skip(",")
             number += 1
-            yield Line(f"{name}:{number}", pieces.value())
+            yield Line(f"{name}:{number}", *pieces.value())
         pieces.skip("]")
         if not pieces.next_sign():
             return
@@ -302,7 +303,7 @@ def array_records(lines: NumberedLines, name: str) -> Iterator[Line]:
     except UnicodeDecodeError:
         reason = "this is not UTF-8; save the file as UTF-8"
     except (RecursionError, InputError) as error:
-        reason = _not_json(error)
+        reason = f"{_not_json(error)}; the items from here on are not read"
     except READ_ERRORS as error:
         yield broken_off(error, name, number + 1)
         return
@@ -312,7 +313,10 @@ def array_records(lines: NumberedLines, name: str) -> Iterator[Line]:
 def _not_json(error: Exception) -> str:
     if isinstance(error, json.JSONDecodeError):
         return f"not JSON: {error.msg.lower().removesuffix(' at')}"
-    return "the JSON is nested too deeply" if isinstance(error, RecursionError) else str(error)
+    if isinstance(error, RecursionError):
+        return "the JSON is nested too deeply"
+    too_long = f"a whole number has more than {sys.get_int_max_str_digits()} digits"
+    return str(error) if isinstance(error, InputError) else too_long
 
 
 class _Pieces:
@@ -347,12 +351,20 @@ class _Pieces:
             raise json.JSONDecodeError(f"expecting '{sign}'", self._text, self._at)
         self._at += 1
 
-    def value(self) -> object:
+    def value(self) -> tuple[object, str | None]:
+        """Return the next value and None, or None and the reason why a value that is JSON cannot be used."""
         self.next_sign()
         while True:
+            value, reason = None, None
             try:
-                value, end = DECODER.raw_decode(self._text, self._at)
-            except (json.JSONDecodeError, InputError):
+                try:
+                    value, end = DECODER.raw_decode(self._text, self._at)
+                except json.JSONDecodeError:
+                    raise
+                except ValueError as error:  # a number, or a key that stands twice
+                    reason = _not_json(error)
+                    _, end = _LENIENT.raw_decode(self._text, self._at)
+            except json.JSONDecodeError:
                 # The value may end later. The text is doubled each time, so that the work is linear.
                 if not self._more(len(self._text) - self._at):
                     raise
@@ -360,7 +372,7 @@ class _Pieces:
             if end == len(self._text) and self._more():  # a number may go on
                 continue
             self._at = end
-            return value
+            return value, reason
 
 
 def csv_records(lines: NumberedLines, name: str, heading: tuple[str, list[str]], *, closed: bool) -> Iterator[Line]:

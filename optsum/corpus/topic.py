@@ -9,6 +9,7 @@ import logging
 import os
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -760,10 +761,11 @@ def _texts(
             f"{field_advice(key, where, value)}"
         )
     if "[*]" in path:
-        given = len(value)
-        value = [text for text in value if text is not None and not (isinstance(text, str) and not text.strip())]
-        if len(value) < given:
-            reading.notes("no text", f"items of {where} that are null or empty are left out")
+        value = [text for text in value if text is not None]
+        full = [text for text in value if not isinstance(text, str) or text.strip()]
+        if key == "references" and len(full) < len(value):
+            value = full
+            reading.notes("empty", f"empty items of {where} are left out, like null")
     if not value and not optional:
         raise InputError(f'"{where}" is an empty list; give at least one')
     if value and all(isinstance(text, str) for text in value):
@@ -1026,7 +1028,7 @@ def read_vectors(topic: Topic, path: str) -> Topic:
     """Return a topic with vectors from `path`: a folder with ``ID.npz``, or an npz file with ``ID/sentences``, ..."""
     from numpy.lib.format import read_array
 
-    from optsum.metrics.similarity import NAMES, vectors_of  # loads numpy
+    from optsum.metrics.similarity import vectors_of  # loads numpy
 
     place = Path(path)
     if place.is_dir():
@@ -1044,11 +1046,10 @@ def read_vectors(topic: Topic, path: str) -> Topic:
     if not there:
         raise InputError(f"there are no vectors of topic {topic.id!r}: {file} does not exist")
     try:
-        held, found = _opened(str(file), file.stat().st_mtime_ns), {}
-        for name in NAMES:
-            if (array := f"{prefix}{name}.npy") in held.NameToInfo:
-                with held.open(array) as stream:
-                    found[name] = read_array(stream, allow_pickle=False)
+        (held, arrays), found = _opened(str(file), file.stat().st_mtime_ns), {}
+        for name in arrays.get(prefix, ()):  # also others, which `vectors_of` refuses
+            with held.open(f"{prefix}{name}.npy") as stream:
+                found[name] = read_array(stream, allow_pickle=False)
     except NPZ_ERRORS as error:
         raise InputError(f"{file} cannot be read as numpy.savez writes it: {error}") from None
     if not found:
@@ -1067,8 +1068,14 @@ def _names_in(folder: str, _: int) -> frozenset[str]:
 
 
 @lru_cache(maxsize=2)
-def _opened(path: str, _: int) -> ZipFile:
-    return ZipFile(path)
+def _opened(path: str, _: int) -> tuple[ZipFile, dict[str, list[str]]]:
+    """Return an npz file, and the names of its arrays by what precedes them: `ID/` in a file for several topics."""
+    held, names = ZipFile(path), defaultdict[str, list[str]](list)
+    for name in held.namelist():
+        if name.endswith(".npy"):
+            before, slash, last = name.removesuffix(".npy").rpartition("/")
+            names[before + slash].append(last)
+    return held, names
 
 
 def digest_of_vectors(path: str) -> str:

@@ -612,11 +612,8 @@ def _of_many(
     files, deeper = _files_in(folder)
     if not files:
         return None
-    objects = all(
-        ".json" in file.suffixes
-        and (begin_of(file, 64) or b"").lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
-        and _named_object(file).error is None
-        for file in files
+    objects = all(".json" in file.suffixes and _may_be_object(file) for file in files) and any(
+        _named_object(file).error is None for file in files
     )
     if not objects and len({re.sub(r"\d+", "#", file.name) for file in files}) > 1:
         names = ", ".join(file.name for file in files[:5])
@@ -639,6 +636,14 @@ def _files_in(folder: Path) -> tuple[list[Path], list[Path]]:
         raise InputError(f"the folder {folder} cannot be read: {describe_os_error(error)}") from error
     files = [each for each in entries if _DATA.fullmatch(each.name) and each.is_file()]
     return files, [each for each in entries if each.is_dir()]
+
+
+def _may_be_object(file: Path) -> bool:
+    """Return whether a file begins as one JSON object, perhaps a damaged one, or cannot be read, or is empty."""
+    begin = (begin_of(file, _LARGEST) or b"").lstrip(b"\xef\xbb\xbf \t\r\n")
+    first, _, more = begin.partition(b"\n")
+    lines = more.strip() and decode(first, "").error is None  # JSON Lines
+    return not begin or (begin.startswith(b"{") and not lines)
 
 
 def _named_object(file: Path) -> Line:

@@ -132,7 +132,7 @@ def test_a_topic_that_is_missing_costs_the_others_nothing(given: Path, capsys: p
     _ran("solve", given / "topics.jsonl", *_OPTIONS, "--vectors", given / "vectors", "-o", out, status=1)
     rows = {row["id"]: row for row in _rows(out)}
     assert [name for name, row in rows.items() if row["status"] == "error"] == ["t3", "t4", "t5"]
-    assert "has no vectors of topic 't4'" in rows["t4"]["error"]
+    assert "there are no vectors named 'other'" in rows["t4"]["error"]
     assert "t5.npz" in rows["t5"]["error"]
     capsys.readouterr()
     single = given / "single.npy"

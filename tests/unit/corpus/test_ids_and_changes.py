@@ -34,6 +34,14 @@ def test_ids_that_name_the_same_file_of_vectors_are_refused(tmp_path: Path) -> N
         assert read_vectors(topic(name), str(tmp_path / "all.npz")).vectors is not None
 
 
+def test_arrays_of_other_names_are_refused(tmp_path: Path) -> None:
+    np.savez(tmp_path / "all.npz", **{f"{name}/{key}": array for name in ("a", "a/b") for key, array in ARRAYS.items()})
+    assert read_vectors(topic("a"), str(tmp_path / "all.npz")).vectors is not None
+    np.savez(tmp_path / "a.npz", **ARRAYS, sentences_weights=[1.0])
+    with pytest.raises(InputError, match="there are no vectors named 'sentences_weights'"):
+        read_vectors(topic("a"), str(tmp_path))
+
+
 def test_ids_that_name_the_same_export_are_refused(tmp_path: Path) -> None:
     from optsum.exchange.solver_files import file_stem
 

@@ -138,6 +138,36 @@ def test_arrays_that_break_off(text: str, reason: str, tmp_path: Path) -> None:
         raise InputError(bad.error)
 
 
+@pytest.mark.parametrize(
+    ("key", "reason"),
+    [
+        ('"loss": NaN', "NaN is not a JSON number; write null"),
+        ('"loss": 1e400', "the number 1e400 is too large"),
+        ('"loss": ' + "9" * 5_000, "a whole number has more than 4300 digits"),
+        ('"loss": 1, "loss": 2', 'an object has the key "loss" twice; write each key once'),
+    ],
+)
+def test_a_bad_item_of_an_array_costs_the_others_nothing(key: str, reason: str, tmp_path: Path) -> None:
+    rest = '"documents": [["a"]], "references": [["a"]]'
+    records = [f'{{"id": "{number}", {key if number == 1 else rest}}}' for number in range(4)]
+    (tmp_path / "topics.json").write_text(f"[{', '.join(records)}]")
+    topics = list(read_topics(tmp_path / "topics.json", bad="keep"))
+    assert [topic.id for topic in topics] == ["0", None, "2", "3"]
+    assert topics[1] == BadTopic(None, f"{tmp_path / 'topics.json'}:2", reason)
+
+
+@pytest.mark.parametrize("text", ["", '{"documents": [["a', '{"documents": NaN}'])
+@pytest.mark.parametrize("names", ["abc", "123"])
+def test_a_bad_file_of_a_folder_of_objects_costs_the_others_nothing(names: str, text: str, tmp_path: Path) -> None:
+    for name in names:
+        (tmp_path / f"{name}.json").write_text('{"documents": [["a"]], "references": [["a"]]}')
+    (tmp_path / f"{names[1]}.json").write_text(text)
+    topics = list(read_topics(tmp_path, bad="keep"))
+    assert [topic.id for topic in topics] == [names[0], None, names[2]]
+    assert isinstance(topics[1], BadTopic)
+    assert topics[1].source == str(tmp_path / f"{names[1]}.json")
+
+
 def test_a_table_without_texts_says_its_columns(tmp_path: Path) -> None:
     (tmp_path / "topics.txt").write_bytes(b"body,tldr\nx,y\n")
     with pytest.raises(

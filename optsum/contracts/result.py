@@ -704,7 +704,7 @@ def reason_of(result: Result) -> str:
     """Return the error without the place in a file and the topic's name, so that equal faults have equal texts."""
     reason, own = _PLACE.sub("", result.error or ""), result.id or ""
     for name in (own, own.rpartition("#")[0]):
-        reason = reason.replace(f"topic {name!r}: ", "").replace(f"topic {name!r}", "the topic")
+        reason = reason.removeprefix(f"topic {name!r}: ").replace(f"topic {name!r}", "the topic")
     return reason
 
 

@@ -60,6 +60,11 @@ _WORDS = {
 _RUN: Final = re.compile(r"[=+\-@\t\r]")  # Beginning of a cell that spreadsheets run as a formula (OWASP).
 _NUMBER: Final = re.compile(r"[+-][\d.,/]*(?:[eE][+-]?\d+)?")
 PREFIX: Final = "hf:"
+_MOST_LINES: Final = 1_000  # Lines in which a cell that a quotation mark opens is looked for its end.
+_BROKEN: Final = (
+    "a quotation mark opens a cell that goes on over line breaks, but tab-separated text has no quoting; save it as "
+    "CSV or JSON Lines"
+)
 _WANTED: Final = "pip install 'optsum[hf]'"
 _WORTH: Final = {"vital": 1, "okay": 0.5}
 _ASSIGNED: Final = {"support": True, "partial_support": False, "not_support": False}
@@ -382,8 +387,9 @@ def csv_records(lines: NumberedLines, name: str, heading: tuple[str, list[str]],
         raise InputError(f"{name} is not UTF-8; save it as UTF-8")
     check_names(names, name)
     next(lines)
-    rows = _bare_rows(lines) if delimiter == "\t" and not closed else _quoted_rows(lines, heading, closed=closed)
-    at = 0
+    is_bare = delimiter == "\t" and not closed
+    rows = _bare_rows(lines, len(names)) if is_bare else _quoted_rows(lines, heading, closed=closed)
+    at, repeated = 0, False
     try:
         for at, cells, fault, torn in rows:
             source = f"{name}:{at}"
@@ -392,8 +398,11 @@ def csv_records(lines: NumberedLines, name: str, heading: tuple[str, list[str]],
             elif torn:
                 yield Line(source, None, "the row is incomplete", ended=False)
                 return
-            else:
+            elif [cell.strip() for cell in cells] != names:
                 yield _row(names, cells, source)
+            elif not repeated:
+                repeated, said = True, f"{source} repeats the heading, as in tables joined by cat, and is left out"
+                logging.getLogger("optsum").warning("%s", said)
     except READ_ERRORS as error:
         yield broken_off(error, name, at + 1)
 
@@ -409,14 +418,38 @@ def _is_torn(text: str) -> bool:
     return not text.isascii() and any("\udc80" <= sign <= "\udcff" for sign in text)
 
 
-def _bare_rows(lines: NumberedLines) -> Iterator[_Row]:
-    """Yield the lines of tab-separated text as rows; balanced quotation marks around a cell are removed."""
-    for number, raw in lines:
-        if text := raw.decode("utf-8", "surrogateescape").rstrip("\r\n"):
+def _bare_rows(lines: NumberedLines, width: int) -> Iterator[_Row]:
+    """Yield the lines of tab-separated text as rows; balanced quotation marks around a cell are removed.
+
+    Lines from a mark that opens a cell to one that closes it are refused if their numbers of cells say that they are
+    one row.
+    """
+    held: list[tuple[int, list[str]]] = []
+
+    def rows(fault: str | None = None) -> list[_Row]:
+        found: list[_Row] = [(number, list(map(_whole_cell, cells)), fault, False) for number, cells in held]
+        held.clear()
+        return found
+
+    try:
+        for number, raw in lines:
+            text = raw.removeprefix(codecs.BOM_UTF8).decode("utf-8", "surrogateescape").rstrip("\r\n")
+            if not text:
+                lines.skip_blank()
+                continue
             cells = text.split("\t")
-            yield number, [_whole_cell(cell) for cell in cells], None, False
-        else:
-            lines.skip_blank()
+            odd = [cell.startswith('"') for cell in cells if cell.count('"') % 2 and '"' in (cell[0], cell[-1])]
+            closes = bool(held) and not all(odd)
+            if held and not closes and (len(cells) == width or len(held) == _MOST_LINES):
+                yield from rows()
+            held.append((number, cells))
+            if not any(odd) and (closes or len(held) == 1):
+                broken = closes and any(len(cells) != width for _, cells in held)
+                yield from rows(_BROKEN if broken else None)
+    except READ_ERRORS:
+        yield from rows()
+        raise
+    yield from rows()
 
 
 def _whole_cell(cell: str) -> str:
@@ -444,7 +477,7 @@ def _quoted_rows(lines: NumberedLines, heading: tuple[str, list[str]], *, closed
                 over.append(True)
                 return
             taken.append(found)
-            yield found[1].decode("utf-8", "surrogateescape")
+            yield found[1].removeprefix(codecs.BOM_UTF8).decode("utf-8", "surrogateescape")
 
     rows = csv.reader(texts(), delimiter=delimiter, strict=True)
     while True:

@@ -156,6 +156,36 @@ def test_a_bad_item_of_an_array_costs_the_others_nothing(key: str, reason: str, 
     assert topics[1] == BadTopic(None, f"{tmp_path / 'topics.json'}:2", reason)
 
 
+@pytest.mark.parametrize(
+    "rows",
+    [
+        '1\tA cat ran.\t"Cat ran\nIt sat"',
+        '1\t"A cat\nran."\tcat',
+        '"1\n2"\t"A cat"\tcat',
+        '1\tA cat\t"cat\nran\nfar"',
+        '1\t"A\ncat"\t"cat\nran"',
+    ],
+)
+def test_lines_of_tsv_that_are_one_row_are_refused(rows: str, tmp_path: Path) -> None:
+    (tmp_path / "a.tsv").write_text(f'id\tarticle\thighlights\n{rows}\n3\t"A cat\tcat\n4\tcat" b\tcat"\n')
+    *bad, third, fourth = read_topics(tmp_path / "a.tsv", bad="keep")
+    assert len(bad) == rows.count("\n") + 1
+    assert all("a quotation mark opens a cell" in each.error for each in bad if isinstance(each, BadTopic))
+    assert (third.id, fourth.id) == ("3", "4")
+    assert isinstance(third, Topic)
+    assert third.sentences == ('"A cat',)
+
+
+@pytest.mark.parametrize("delimiter", [",", "\t"])
+def test_a_repeated_heading_is_left_out_and_reported(
+    delimiter: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    text = "\ufeffid,documents,references\n{},A cat ran.,cat\n".replace(",", delimiter)
+    (tmp_path / "a.csv").write_text(text.format(1) + text.format(2) + text.format(3), encoding="utf-8")
+    assert [topic.id for topic in read_topics(tmp_path / "a.csv")] == ["1", "2", "3"]
+    assert caplog.text.count("repeats the heading") == 1
+
+
 @pytest.mark.parametrize("text", ["", '{"documents": [["a', '{"documents": NaN}'])
 @pytest.mark.parametrize("names", ["abc", "123"])
 def test_a_bad_file_of_a_folder_of_objects_costs_the_others_nothing(names: str, text: str, tmp_path: Path) -> None:

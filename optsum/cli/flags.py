@@ -279,6 +279,9 @@ def _number(kind: Callable[[str], int | float], given: str) -> int | float | str
         return given
 
 
+_STANDARD_INPUT: Final = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
+
+
 def command(run: Callable[..., int], flags: Flags | None = None) -> Callable[..., int]:
     """Return a function for typer that runs a command and returns its exit status.
 
@@ -300,6 +303,10 @@ def command(run: Callable[..., int], flags: Flags | None = None) -> Callable[...
         def told() -> int:
             if {"columns", "config"} <= values.keys() and values["columns"] is None and values["config"] is not None:
                 values["columns"] = columns_of(values["config"], flags.model.model_fields if flags is not None else ())
+            named = {**values, **given.get("options", {}), "output": None}.values()
+            given_files = [held if isinstance(held, list) else [held] for held in named]
+            if sum(isinstance(each, str) and each in _STANDARD_INPUT for held in given_files for each in held) > 1:
+                raise OptionError("The standard input can be read only once: give a file in place of the second one.")
             if verbose and quiet:
                 raise OptionError("A command cannot be both verbose and quiet: give either --verbose or --quiet.")
             with telling(log_file, verbose=verbose, quiet=quiet):

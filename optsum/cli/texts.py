@@ -134,9 +134,13 @@ def run_chunks(
 
 
 def _items_chunks(file: str, reading: Reading) -> Iterator[Parse | InputError | str]:
-    begin = None if file == "-" else begin_of(file, 4096)
+    # A pipe could not be read again.
+    begin = begin_of(file, 4096) if file != "-" and Path(file).is_file() else None
     if begin is None or not begin.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
-        blocks = conllu_blocks(read_text(file, ""), name_of(file))
+        text = read_text(file, "")
+        if text.lstrip().startswith("{"):
+            raise InputError(f"{name_of(file)} is a pipe with topics; save them to a file, and give that")
+        blocks = conllu_blocks(text, name_of(file))
         if not blocks:
             raise InputError(f"{file} has no sentence; give CoNLL-U, with a blank line after each sentence, or topics")
         for block in blocks:

@@ -1003,8 +1003,11 @@ def _list(value: object, where: str, about: str = _COVER) -> list[Any] | tuple[A
 
 
 def _unit(value: object, where: str, what: str = "sentence") -> int | str:
+    if isinstance(value, float) and value.is_integer() and abs(value) <= 2**53:  # as in ids
+        return int(value)
     if isinstance(value, bool) or not isinstance(value, int | str):
-        raise InputError(f"{where} is {json_type(value)}; give the number or the id of a {what}")
+        shown = f"{value!r}" if isinstance(value, float) else json_type(value)
+        raise InputError(f"{where} is {shown}; give the whole number or the id of a {what}")
     return value
 
 
@@ -1044,7 +1047,8 @@ def read_vectors(topic: Topic, path: str) -> Topic:
         file, prefix = place, f"{topic.id}/"
         there = file.is_file()
     if not there:
-        raise InputError(f"there are no vectors of topic {topic.id!r}: {file} does not exist")
+        why = "is no npz file" if file.exists() else "does not exist"
+        raise InputError(f"there are no vectors of topic {topic.id!r}: {file} {why}")
     try:
         (held, arrays), found = _opened(str(file), file.stat().st_mtime_ns), {}
         for name in arrays.get(prefix, ()):  # also others, which `vectors_of` refuses

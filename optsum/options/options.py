@@ -872,6 +872,8 @@ class Options(Model):
     @field_validator("exclusive", mode="before")
     @classmethod
     def _similarity(cls, value: Any) -> Any:
+        if isinstance(value, bool):
+            raise ValueError("give a similarity above 0 and at most 1, or a file")  # noqa: TRY004 - pydantic's way
         return str(value) if isinstance(value, int | float | Path) else value
 
     def analyzer(self) -> Analyzer:

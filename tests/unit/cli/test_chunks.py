@@ -5,10 +5,12 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 import sys
 from collections.abc import Iterator
 from itertools import combinations, pairwise
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -174,3 +176,15 @@ def test_files_that_cannot_be_used_are_refused(run: Any, tmp_path: Path, name: s
     status, out, err = run(tmp_path / name)
     assert (status, out, err.count("\n")) == (2, "", 1)
     assert name in err
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes")
+@pytest.mark.parametrize(("file", "said"), [("dolphins.conllu", ""), ("news.jsonl", "is a pipe with topics")])
+def test_a_pipe_is_read_once(file: str, said: str, run: Any, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    writer = Thread(target=lambda: (tmp_path / "pipe").write_bytes((DATA / file).read_bytes()), daemon=True)
+    writer.start()
+    status, out, err = run(tmp_path / "pipe")
+    writer.join(10)
+    assert (status, bool(out)) == ((2, False) if said else (0, True))
+    assert said in err

@@ -241,3 +241,12 @@ def test_debug_shows_the_traceback(
     err = capsys.readouterr().err
     assert "Traceback" in err
     assert err.splitlines()[-1].startswith("optsum: the topic file nosuch.jsonl cannot be opened")
+
+
+@pytest.mark.parametrize(
+    "arguments", [("solve", "-", "--start", "-"), ("score", "-", "/dev/stdin"), ("align", "-", "--alignments", "-")]
+)
+def test_the_standard_input_is_read_by_one(run: Any, arguments: tuple[str, ...]) -> None:
+    status, out, err = run(*arguments)
+    assert (status, out) == (2, "")
+    assert "The standard input can be read only once" in err

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 from pathlib import Path
 
 import numpy as np
@@ -40,6 +41,15 @@ def test_arrays_of_other_names_are_refused(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", **ARRAYS, sentences_weights=[1.0])
     with pytest.raises(InputError, match="there are no vectors named 'sentences_weights'"):
         read_vectors(topic("a"), str(tmp_path))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes")
+def test_a_pipe_holds_no_vectors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "t.jsonl").write_text("".join(json.dumps({"id": name, **TOPIC}) + "\n" for name in "ab"))
+    files = [str(tmp_path / "t.jsonl"), "--vectors", str(tmp_path / "pipe")]
+    assert main(["solve", *files, "--max-length", "3", "--metric", "similarity"]) == 1
+    assert f"there are no vectors of the topic: {tmp_path / 'pipe'} is no npz file" in capsys.readouterr().err
 
 
 def test_ids_that_name_the_same_export_are_refused(tmp_path: Path) -> None:

@@ -237,6 +237,12 @@ def test_items_of_a_column_without_text_are_left_out_and_reported(caplog: pytest
         as_topic({**record, "r": [None, ""]}, columns="documents=d,references=r[*]")
 
 
+def test_whole_numbers_of_a_cover_may_be_floats() -> None:
+    assert as_topic({"id": "t", "cover": [[[0.0, 2]]]}).cover == (((0, 2),),)
+    with pytest.raises(InputError, match=r"cover\[0\]\[0\]\[0\] is 0.5; give the whole number or the id"):
+        as_topic({"id": "t", "cover": [[[0.5]]]})
+
+
 sentences = st.text() | st.lists(st.text())
 texts = st.lists(st.lists(sentences), min_size=1)
 

@@ -243,6 +243,7 @@ def test_options_of_a_solver_that_cannot_be_read(given: Any, reason: str) -> Non
         ('[backend]\nnmae = "cbc"', r"no key 'nmae' of \[backend\]; did you mean name"),
         ("backend-options = {}\n[backend]\noptions = {a = 1}", "has options of the solver in two places"),
         ("threads = 0", "threads cannot be 0"),
+        ("exclusive = true", "exclusive cannot be True: give a similarity above 0"),
     ],
 )
 def test_a_backend_that_cannot_be_read(file: Any, text: str, reason: str) -> None:

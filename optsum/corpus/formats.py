@@ -57,6 +57,8 @@ _WORDS = {
     *("id", "topic_id", "system", "formulation", "strategy", "backend", "metric", "status", "termination", "detail"),
     *("objective_exact", "bound_exact", "version", "config_hash", "signature", "error", "system", "study", "kind"),
 }
+# A tuple as Python prints it, or an array of numpy.
+_PRINTED: Final = re.compile(r"\s*(?:\((['\"]).*\1,(?:\s*['\"].*['\"])?\)|array\(\[.*\))\s*", re.DOTALL)
 _RUN: Final = re.compile(r"[=+\-@\t\r]")  # Beginning of a cell that spreadsheets run as a formula (OWASP).
 _NUMBER: Final = re.compile(r"[+-][\d.,/]*(?:[eE][+-]?\d+)?")
 PREFIX: Final = "hf:"
@@ -278,8 +280,10 @@ def decode(raw: bytes, source: str) -> Line:
 
 
 def unpacked(value: Any, where: str) -> Any:
-    if not isinstance(value, str) or not value[:64].lstrip().startswith(("[", "{")):
+    if not isinstance(value, str) or not value[:64].lstrip().startswith(("[", "{", "(", "array(")):
         return value
+    if _PRINTED.fullmatch(value):
+        raise InputError(f"{where} is a list as Python prints it; write lists as JSON")
     found = decode(value.encode("utf-8", "replace"), "")
     if found.error is None:
         return found.value
@@ -495,7 +499,7 @@ def _quoted_rows(lines: NumberedLines, heading: tuple[str, list[str]], *, closed
             error = str(reason)
         first = taken[0][0] if taken else 0
         torn = closed and (bool(over) or not taken[-1][1].endswith(b"\n"))
-        if error is None and len(taken) > 1 and not closed and _holds_rows(cells, len(names), delimiter):
+        if error is None and len(taken) > 1 and not closed and _holds_rows(cells, taken, len(names), delimiter):
             error = "other rows seem to be inside it"
         if error is not None and not closed:
             if error.startswith("new-line"):
@@ -513,10 +517,12 @@ def _quoted_rows(lines: NumberedLines, heading: tuple[str, list[str]], *, closed
             yield (taken[-1][0] if closed else first), cells, error, torn
 
 
-def _holds_rows(cells: list[str], width: int, delimiter: str) -> bool:
+def _holds_rows(cells: list[str], taken: Sequence[tuple[int, bytes]], width: int, delimiter: str) -> bool:
     between = re.compile(rf"(?<!\d){re.escape(delimiter)}(?!\s)|(?<=\d){re.escape(delimiter)}(?![\s\d])")
-    lines = (line for cell in cells for line in cell.splitlines()[1:])
-    return width > 1 and any(len(between.findall(line)) == width - 1 for line in lines)
+    lines = [line for cell in cells for line in cell.splitlines()[1:]]
+    ends = [raw.decode("utf-8", "replace").strip() for _, raw in (taken[0], taken[-1])]  # each may be a whole row
+    found = [len(between.findall(line)) == width - 1 for line in (*lines, *ends)]
+    return width > 1 and (any(found[:-2]) or all(found[-2:]))
 
 
 def _row(names: list[str], cells: list[str], source: str) -> Line:

@@ -108,6 +108,8 @@ _LARGEST: Final = 1 << 26  # Bytes of a table of alternatives, or an object, tha
 _SUMMARY: Final = "system summary"
 # Endings of files that do not hold plain text.
 _RECORDS: Final = re.compile(r"\.(?:jsonl?|ndjson|csv|tsv|parquet)\b", re.IGNORECASE)
+_TEXT: Final = re.compile(r"\.txt(?:\.(?:gz|zst|bz2|xz))?$", re.IGNORECASE)
+_JSON: Final = re.compile(rb"\{\s*(?:[\"'}]|$)|\[\s*(?:[{\]]|$)")  # Begins objects, or an array of them.
 _ENDING: Final = re.compile(r"\.[a-z]\w*(?:\.(?:gz|zst|bz2|xz))?$", re.IGNORECASE)  # Not that of gpt-3.5.
 _SEPARATOR: Final = re.compile(rb"sep=.")  # Some spreadsheets write this line above the heading.
 _TWO_OBJECTS: Final = re.compile(rb"\}\s*\r\s*\{")
@@ -511,6 +513,8 @@ def _check_columns(name: str, what: str, columns: Collection[str], names: Collec
 
 def _reader(line: bytes, stream: BufferedReader, path: PathLike, what: str, columns: Collection[str]) -> Reader:
     name, first = name_of(path), line.removeprefix(codecs.BOM_UTF8).strip()
+    if what == _SUMMARY and _TEXT.search(str(path)) and not _holds_systems(first):
+        return partial(_summaries, Path(path))
     if first == b"{" and line.endswith(b"\n"):
         return partial(_spread, what)
     if first.startswith(b"{"):
@@ -524,7 +528,7 @@ def _reader(line: bytes, stream: BufferedReader, path: PathLike, what: str, colu
     sample = line + stream.peek()  # not earlier, because a pipe may have no second line yet
     if what == "topic" and (of_nuggets := nugget_reader(first, name, sample)) is not None:
         return of_nuggets
-    if is_cover_table(sample):
+    if what == "topic" and is_cover_table(sample):
         return lambda lines, _: _cover_table(lines, path)
     if decode(first, name).error is None or b"\n{" in sample:
         return raw_lines
@@ -538,6 +542,14 @@ def _reader(line: bytes, stream: BufferedReader, path: PathLike, what: str, colu
         f"{name} has a format that optsum cannot read: give JSON Lines or a JSON array, CSV, TSV or Parquet with the "
         f"columns {named}{more}, a table of alternatives, or a folder of CoNLL-U files"
     )
+
+
+def _holds_systems(first: bytes) -> bool:
+    """Return whether the first line of a .txt file begins JSON or is the heading of a table, and no plain text."""
+    if first[:1] in {b"{", b"["}:
+        return _JSON.match(first) is not None
+    _, names = heading_of(first, closed=True, columns=(), likely=False) or ("", [])
+    return {"topic_id", "system"} <= {*names} or {"id", "strategy"} <= {*names}
 
 
 def _summaries(path: Path, lines: NumberedLines, name: str) -> Iterator[Line]:

@@ -157,3 +157,28 @@ def test_files_of_systems_are_read_or_reported(tmp_path: Path, caplog: pytest.Lo
 def test_the_name_of_a_system_is_that_of_its_file_without_the_ending(tmp_path: Path, file: str, system: str) -> None:
     (tmp_path / file).write_text("a cat ran\n")
     assert [found.system for found in read_systems(tmp_path / file)] == [system]
+
+
+@pytest.mark.parametrize(
+    "first",
+    ["[Laughter] The cat", "{x} y", "42", '"quoted"', "cat 5", "the , status , of", "[1] cat", "null", "1 {s1}"],
+)
+def test_any_first_line_of_a_text_is_a_summary(tmp_path: Path, first: str) -> None:
+    (tmp_path / "lead.txt").write_text(f"{first}\na dog\n")
+    assert [(found.topic_id, found.system) for found in read_systems(tmp_path / "lead.txt")] == [
+        ("0", "lead"), ("1", "lead")
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"topic_id": "1", "system": "a", "summary": "cat"}\n',
+        '[\n{"topic_id": "1", "system": "a", "summary": "cat"}]',
+        "topic_id,system,summary\n1,a,cat\n",
+        "id\tstrategy\tselection\n1\ta\t[0]\n",
+    ],
+)
+def test_records_in_a_text_file_are_read(tmp_path: Path, text: str) -> None:
+    (tmp_path / "lead.txt").write_text(text)
+    assert [(found.topic_id, found.system) for found in read_systems(tmp_path / "lead.txt")] == [("1", "a")]

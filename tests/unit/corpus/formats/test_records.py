@@ -103,6 +103,8 @@ def test_raw_text_in_cells_is_split(tmp_path: Path) -> None:
         ("a,x", "the row has 2 cells, but the heading has 3 names"),
         ("a,x,y,z", "the row has 4 cells, but the heading has 3 names"),
         ("a,\"['x', 'y']\",z", "the cell documents begins as a list and is not JSON: .*; write lists as JSON"),
+        ("a,\"('A cat ran.', 'It sat.')\",z", "the cell documents is a list as Python prints it; write lists as JSON"),
+        ("a,x,\"array(['A cat.'], dtype=object)\"", "the cell references is a list as Python prints it"),
         ("a,,y", "documents is empty"),
         ("a,\xe9,y", "this is not UTF-8"),
     ],
@@ -154,6 +156,17 @@ def test_a_bad_item_of_an_array_costs_the_others_nothing(key: str, reason: str, 
     topics = list(read_topics(tmp_path / "topics.json", bad="keep"))
     assert [topic.id for topic in topics] == ["0", None, "2", "3"]
     assert topics[1] == BadTopic(None, f"{tmp_path / 'topics.json'}:2", reason)
+
+
+def test_two_stray_marks_do_not_swallow_a_row(tmp_path: Path) -> None:
+    text = 'id,article,highlights\n1,"Cat ran,cat\n2,A dog slept",dog\n3,"A cat, ran\nand, sat",cat\n'
+    (tmp_path / "a.csv").write_text(text)
+    bad, second, third = read_topics(tmp_path / "a.csv", bad="keep")
+    assert isinstance(bad, BadTopic)
+    assert "other rows seem to be inside it" in bad.error
+    assert isinstance(third, Topic)
+    assert (second.id, third.id) == ("2", "3")
+    assert " ".join(map(str, third.sentences)) == "A cat, ran\nand, sat"
 
 
 @pytest.mark.parametrize(

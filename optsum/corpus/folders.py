@@ -134,8 +134,8 @@ def _topics(files: Sequence[Path], reading: Reading) -> Iterator[Line]:
     if peers:
         reading.notes(
             "peers",
-            f"left out: {len(peers)} summaries whose authors are numbers, such as {peers[0].author} of "
-            f"{peers[0].docset}, because DUC and TAC name systems so; name the authors of references by letters",
+            f"summaries are left out whose authors are numbers ({len(peers)}, such as {peers[0].author} of "
+            f"{peers[0].docset}), because DUC and TAC name systems so; name the authors of references by letters",
         )
     yield from _of_documents(documents, origin, summaries)
     yield from _of_sets(documents, sets, summaries, reading)

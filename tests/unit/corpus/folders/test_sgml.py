@@ -15,7 +15,7 @@ from optsum.corpus.folders import (
     parse_summaries,
     summary_of_name,
 )
-from optsum.corpus.topic import Reading, as_topic
+from optsum.corpus.topic import Notes, Reading, as_topic
 
 FIGURE = """<DOC>
 <DOCNO>AP900424-0035</DOCNO>
@@ -201,9 +201,10 @@ def test_summaries_of_systems_are_no_references(corpus: Path, caplog: pytest.Log
     (corpus / "peers" / "d061").write_text(
         '<SUM DOCSET="d061" TYPE="PERDOC" SIZE="100" DOCREF="AP1" SUMMARIZER="3">It sat.</SUM>'
     )
-    authors = {line.value["id"]: line.value["meta"]["authors"] for line in duc_topics(all_files(corpus), Reading())}
+    reading = Reading(notes=Notes())
+    authors = {line.value["id"]: line.value["meta"]["authors"] for line in duc_topics(all_files(corpus), reading)}
     assert authors["D30001"] == authors["AP1"] == ["A", "B"]
-    assert "left out: 2 summaries whose authors are numbers" in caplog.text
+    assert "authors are numbers (2, such as 17 of D30001)" in caplog.text
 
 
 def test_a_backup_of_a_summary_is_no_reference(corpus: Path) -> None:

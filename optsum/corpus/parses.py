@@ -11,6 +11,7 @@ from importlib import import_module
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 from optsum.chunks import format_conllu, parses_of_spacy
 from optsum.chunks.parse import Block, Parse, Token, conllu_blocks
@@ -193,7 +194,7 @@ def conllu_topics(files: list[Path], reading: Reading) -> Iterator[Line]:
     "human" are skipped. One file is in memory at a time.
     """
     for file in files:
-        name = _CONLLU.sub("", file.name)
+        name = normalize("NFC", _CONLLU.sub("", file.name))
         try:
             yield topic_line(file, as_id(name, "the name of the file"), partial(_conllu_topic, name, file, reading))
         except InputError as error:

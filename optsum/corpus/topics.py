@@ -590,7 +590,7 @@ def _cover_table(lines: NumberedLines, path: PathLike) -> Iterator[Line]:
         text = utf8_text(_whole(lines, source)).replace("\ufeff", "")
     except InputError as error:
         raise InputError(f"the table {source}: {error}") from error
-    topic_id = "stdin" if path == "-" else Path(path).stem
+    topic_id = "stdin" if path == "-" else normalize("NFC", Path(path).stem)
     yield Line(source, parse_cover_table(text, topic_id=topic_id, source=source))
 
 
@@ -665,7 +665,7 @@ def _named_object(file: Path) -> Line:
     except InputError as error:
         return Line(source, None, str(error))
     named = line.value is None or not line.value.keys().isdisjoint(IDS)
-    return line if named else line._replace(value={"id": file.stem, **line.value})
+    return line if named else line._replace(value={"id": normalize("NFC", file.stem), **line.value})
 
 
 def _of_part(file: Path, what: str, columns: Collection[str]) -> Iterator[Line | RawLines]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from optsum import read_topics
 from optsum.corpus.folders import parallel_folders, parallel_topics, stories_in, story_topics
 from optsum.corpus.topic import AS_IS, Notes, Reading
 
@@ -63,6 +64,21 @@ def test_an_accent_may_be_a_character_of_its_own(tmp_path: Path) -> None:
     assert folders is not None
     (topic,) = (line.value for line in parallel_topics(folders))
     assert (topic["id"], topic["references"]) == ("w\u00f6lfe", [["Heulen."]])
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("f/e\u0301.json", '{"documents": [["a"]], "references": [["a"]]}'),
+        ("f/e\u0301.conllu", "# reference = A.\n1\tA\ta\tX\tX\t_\t0\troot\n"),
+        ("e\u0301.txt", "1 {s1}\n2 {s2}\n"),
+    ],
+)
+def test_ids_from_names_of_files_are_composed(file: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / "f").mkdir()
+    (tmp_path / file).write_text(text)
+    (topic,) = read_topics(tmp_path / "f" if file.startswith("f/") else tmp_path / file)
+    assert topic.id == "\u00e9"
 
 
 def test_other_folders_are_not_recognised(tmp_path: Path) -> None:

@@ -479,8 +479,10 @@ def line_pair(path: PathLike) -> tuple[Path, Path] | None:
 
 def _is_text(path: Path) -> bool:
     """Return whether a file has a text on each line: no records, table, judgments or markup."""
-    begin = (begin_of(path, _SAMPLE) or b"").lstrip(b"\xef\xbb\xbf \t\r\n")
-    if not begin or _NO_TEXT.match(begin) or _TABLE.search(path.name) or is_cover_table(begin):
+    if (begin := begin_of(path, _SAMPLE)) is None:
+        return False
+    begin = begin.lstrip(b"\xef\xbb\xbf \t\r\n")
+    if _NO_TEXT.match(begin) or _TABLE.search(path.name) or is_cover_table(begin):
         return False
     heading = heading_of(begin.partition(b"\n")[0], closed=True, columns=(), likely=True)
     return heading is None or len(heading[1]) < 2 or max(len(name.split()) for name in heading[1]) > 3

@@ -57,8 +57,6 @@ _WORDS = {
     *("id", "topic_id", "system", "formulation", "strategy", "backend", "metric", "status", "termination", "detail"),
     *("objective_exact", "bound_exact", "version", "config_hash", "signature", "error", "system", "study", "kind"),
 }
-# A tuple as Python prints it, or an array of numpy.
-_PRINTED: Final = re.compile(r"\s*(?:\((['\"]).*\1,(?:\s*['\"].*['\"])?\)|array\(\[.*\))\s*", re.DOTALL)
 _RUN: Final = re.compile(r"[=+\-@\t\r]")  # Beginning of a cell that spreadsheets run as a formula (OWASP).
 _NUMBER: Final = re.compile(r"[+-][\d.,/]*(?:[eE][+-]?\d+)?")
 PREFIX: Final = "hf:"
@@ -282,7 +280,7 @@ def decode(raw: bytes, source: str) -> Line:
 def unpacked(value: Any, where: str) -> Any:
     if not isinstance(value, str) or not value[:64].lstrip().startswith(("[", "{", "(", "array(")):
         return value
-    if _PRINTED.fullmatch(value):
+    if _is_printed(value.strip()):
         raise InputError(f"{where} is a list as Python prints it; write lists as JSON")
     found = decode(value.encode("utf-8", "replace"), "")
     if found.error is None:
@@ -290,6 +288,14 @@ def unpacked(value: Any, where: str) -> Any:
     if "".join(value[:64].split())[:2] in {"['", '["', "[[", "[]"}:
         raise InputError(f"{where} begins as a list and is {found.error}; write lists as JSON")
     return value  # a text such as [Laughter]
+
+
+def _is_printed(text: str) -> bool:
+    """Return whether a text is a tuple of strings as Python prints it, or an array of numpy."""
+    if text.startswith("array(["):
+        return text.endswith(")")
+    several = text.endswith(("')", '")')) and any(between in text for between in ("', ", '", '))
+    return text.startswith(("('", '("')) and (several or text.endswith(("',)", '",)')))
 
 
 def array_records(lines: NumberedLines, name: str) -> Iterator[Line]:
@@ -402,7 +408,7 @@ def csv_records(lines: NumberedLines, name: str, heading: tuple[str, list[str]],
             elif torn:
                 yield Line(source, None, "the row is incomplete", ended=False)
                 return
-            elif [cell.strip() for cell in cells] != names:
+            elif not cells or cells[0].strip() != names[0] or [cell.strip() for cell in cells] != names:
                 yield _row(names, cells, source)
             elif not repeated:
                 repeated, said = True, f"{source} repeats the heading, as in tables joined by cat, and is left out"

@@ -1093,7 +1093,7 @@ def systems_read(path: PathLike, reading: Reading) -> Iterator[System | BadSyste
     entries = [] if path == "-" or not folder.is_dir() else sorted(folder.rglob("*"))
     files = [file for file in entries if all(map(is_meant, file.relative_to(folder).parts)) and file.is_file()]
     summaries = [file for file in files if file.suffix.lower() == ".txt" and file.parent.parent == folder]
-    if summaries and (left := [file for file in files if file not in {*summaries}]):
+    if summaries and (left := sorted({*files}.difference(summaries))):
         number = f"{len(left)} file{'s' * (len(left) > 1)}"
         reading.notes("left", f"left out: {number} of {folder} not called SYSTEM/TOPIC.txt, such as {left[0]}")
     lines = map(_of_file, summaries) if summaries else decoded(open_records(path, what="system summary"))

@@ -393,9 +393,13 @@ def _checked(name: str, obj: Mapping[Any, Any], columns: Columns | None, reading
     covered = cover is not None or supports is not None
     documents = _texts(obj, "documents", columns, reading, optional=covered)
     references = _texts(obj, "references", columns, reading, optional=covered)
-    for number, reference in enumerate(references if len(references) > 1 and not covered else ()):
-        if not any(isinstance(one, tuple) or one.strip() for one in reference):
-            raise InputError(f"reference {number} of {len(references)} is empty; give it a text, or leave it out")
+    empty = [
+        number
+        for number, reference in enumerate(references)
+        if not any(isinstance(one, tuple) or one.strip() for one in reference)
+    ]
+    if 0 < len(empty) < len(references) and not covered:  # it would count in means
+        raise InputError(f"reference {empty[0]} of {len(references)} is empty; give it a text, or leave it out")
     units = sum(map(len, documents))
     weights = _worth(given["weights"]) if "weights" in given else None
     if supports is not None:

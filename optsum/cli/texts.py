@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -135,7 +136,7 @@ def run_chunks(
 
 def _items_chunks(file: str, reading: Reading) -> Iterator[Parse | InputError | str]:
     # A pipe could not be read again.
-    begin = begin_of(file, 4096) if file != "-" and Path(file).is_file() else None
+    begin = begin_of(file, 4096) if file != "-" and os.path.isfile(file) else None  # noqa: PTH113
     if begin is None or not begin.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
         text = read_text(file, "")
         if text.lstrip().startswith("{"):

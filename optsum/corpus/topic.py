@@ -1051,7 +1051,7 @@ def read_vectors(topic: Topic, path: str) -> Topic:
         file, prefix = place, f"{topic.id}/"
         there = file.is_file()
     if not there:
-        why = "is no npz file" if file.exists() else "does not exist"
+        why = "is no npz file" if os.path.exists(file) else "does not exist"  # noqa: PTH110 - the name may be too long
         raise InputError(f"there are no vectors of topic {topic.id!r}: {file} {why}")
     try:
         (held, arrays), found = _opened(str(file), file.stat().st_mtime_ns), {}

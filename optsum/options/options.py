@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -1052,8 +1053,8 @@ _OF_BACKENDS: Final = ("backend", "threads", "backend_options", "verify")  # Opt
 
 def read_config(path: str | Path, *, also: Iterable[str] = ()) -> dict[str, Any]:
     """Read the options of any command, or those in `also`, from TOML; hyphens and underscores in names are the same."""
-    if Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():  # it is read several times
-        raise OptionError(f"The configuration {path} is a pipe or a device: save the options to a file, and give that.")
+    if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):  # noqa: PTH110, PTH112, PTH113
+        raise OptionError(f"The configuration {path} is a pipe or a device, but is read twice: save it to a file.")
     known = dict.fromkeys([*Options.model_fields, *ScoreOptions.model_fields, *ONLY_IN, *also])
     return read_table(path, known)
 

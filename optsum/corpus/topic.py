@@ -393,13 +393,6 @@ def _checked(name: str, obj: Mapping[Any, Any], columns: Columns | None, reading
     covered = cover is not None or supports is not None
     documents = _texts(obj, "documents", columns, reading, optional=covered)
     references = _texts(obj, "references", columns, reading, optional=covered)
-    empty = [
-        number
-        for number, reference in enumerate(references)
-        if not any(isinstance(one, tuple) or one.strip() for one in reference)
-    ]
-    if 0 < len(empty) < len(references) and not covered:  # it would count in means
-        raise InputError(f"reference {empty[0]} of {len(references)} is empty; give it a text, or leave it out")
     units = sum(map(len, documents))
     weights = _worth(given["weights"]) if "weights" in given else None
     if supports is not None:
@@ -776,6 +769,7 @@ def _texts(
         return _flat(value, key, path, where, reading)
     if reading.flat == "tokens" or (path and _says_tokens(value, path, where, reading)):
         return (as_sentences(value, where, reading.split),)
+    _check_strings(value, key)
     texts: list[Text] = []
     for number, text in enumerate(value):
         if isinstance(text, str):
@@ -785,6 +779,13 @@ def _texts(
         else:
             texts.append(as_sentences(_leaves(text) if path else text, f"{where}[{number}]", reading.split))
     return tuple(texts)
+
+
+def _check_strings(value: Sequence[Any], key: str) -> None:
+    """Refuse an empty string among references that have text, because it would count in means and lengths."""
+    empty = [number for number, text in enumerate(value) if isinstance(text, str) and not text.strip()]
+    if key == "references" and empty and any(text and number not in empty for number, text in enumerate(value)):
+        raise InputError(f"reference {empty[0]} of {len(value)} is empty; give it a text, or leave it out")
 
 
 def _nested(value: object) -> tuple[Text, ...] | None:
@@ -819,6 +820,7 @@ def _flat(value: Sequence[str], key: str, path: Sequence[str], where: str, readi
         raise InputError(f"{where} is empty; give it a text, or leave the topic out")
     single = next((number for number, text in enumerate(texts) if sum(map(len, text)) == 1), None)
     if flat == "texts" or single is None or (len(value) == 1 and not path):
+        _check_strings(value, key)
         return tuple(chain.from_iterable(texts))
     several = sum(sum(map(len, text)) > 1 for text in texts)
     if len(value) > 1 and (not path or 2 * several >= len(value)):

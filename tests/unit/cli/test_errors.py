@@ -91,6 +91,7 @@ def test_bad_lines_are_the_same_rows_of_every_command(run: Any, command: list[st
         ({"documents": [["a\0the cat"]]}, [0]),
         ({"documents": [["\ud800 the cat"]]}, [0]),
         ({"documents": [["nothing in common"]]}, []),
+        ({"documents": [["x"]], "references": [["y"], []]}, []),
     ],
     ids=str,
 )

@@ -8,7 +8,7 @@ from dataclasses import FrozenInstanceError
 from typing import Any
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from optsum import InputError, OptionError, Topic, as_topic
@@ -221,7 +221,7 @@ def test_cover_needs_neither_documents_nor_references() -> None:
 
 @pytest.mark.parametrize(
     "references",
-    [["It ran. It sat.", "", "It ran. It lay."], ["It ran. It sat.", " "], [["a"], []], [["a"], ["", " "]]],
+    [["It ran. It sat.", "", "It ran. It lay."], ["It ran. It sat.", " "], [["a"], ""]],
 )
 def test_an_empty_reference_among_others_is_refused(references: Any) -> None:
     """It would count in a mean, and shorten --max-length reference."""
@@ -249,8 +249,6 @@ texts = st.lists(st.lists(sentences), min_size=1)
 
 @given(texts, texts)
 def test_any_sentences_are_kept_in_order(documents: list[Any], references: list[Any]) -> None:
-    # An empty reference beside others is refused.
-    assume(len({any(isinstance(one, list) or one.strip() for one in reference) for reference in references}) == 1)
     topic = as_topic({"id": "t", "documents": documents, "references": references})
     flat = [sentence for document in documents for sentence in document]
     assert [list(s) if isinstance(s, tuple) else s for s in topic.sentences] == flat

@@ -448,8 +448,9 @@ def _text(file: Path) -> str:
 
 def _record(name: str, documents: Sequence[Text], references: Sequence[Text]) -> dict[str, Any]:
     for what, texts in (("document", documents), ("reference", references)):
-        if not any(texts):
-            raise InputError(f"the {what} is empty; give it a text, or leave the topic out")
+        if not any(texts) or (what == "reference" and not all(texts)):  # an empty one would count in means
+            out = "the topic" if len(texts) == 1 else "it"
+            raise InputError(f"the {what} is empty; give it a text, or leave {out} out")
     return {"id": name, "documents": list(map(list, documents)), "references": list(map(list, references))}
 
 

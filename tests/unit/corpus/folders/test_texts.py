@@ -115,3 +115,11 @@ def test_the_plain_reference_is_the_first_and_deeper_folders_are_reported(
     (topic,) = (line.value for line in parallel_topics(folders, Reading(notes=Notes())))
     assert [text for (text,) in topic["references"]] == list(names[1:5])
     assert f"the files in {tmp_path / 'references' / 'b' / 'y'} are left out" in caplog.text
+
+
+def test_an_empty_file_among_references_is_refused(tmp_path: Path) -> None:
+    for name, text in {"documents/a.txt": "A cat.", "references/a.txt": "A.", "references/a.1.txt": " "}.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    (bad,) = read_topics(tmp_path, bad="keep")
+    assert "the reference is empty; give it a text, or leave it out" in getattr(bad, "error", "")

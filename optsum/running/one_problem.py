@@ -26,7 +26,7 @@ from optsum.plugins import is_place
 from optsum.problem.formulation import Formulation, Spec, Task
 from optsum.problem.problem import CoverageProblem
 from optsum.registry import DEFAULT_HEURISTIC, STRATEGIES
-from optsum.running.search import exact_text, get_ready, searched
+from optsum.running.search import exact_text, get_ready, is_ours, searched
 from optsum.system.clock import INTERRUPTED_S, NEVER, Deadline, Limits, Stopped, Termination, clock
 from optsum.system.files import forget, of_files
 from optsum.system.processes.signal_guard import postponing
@@ -145,10 +145,6 @@ def _length_of_references(topic: Topic, spec: Spec) -> int:
             f"below --min-length {spec.min_length}; lower --min-length, or give --max-length N"
         )
     return length
-
-
-def is_ours(part: object) -> bool:
-    return type(part).__module__.partition(".")[0] == "optsum"
 
 
 @lru_cache(maxsize=64)

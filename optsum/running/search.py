@@ -209,7 +209,7 @@ def _hold_bound(problem: Problem, who: str, value: Key, bound: Key) -> None:
 
 def _hold_proof(run: Run, strategy: Strategy) -> None:
     """Refuse a proof by a strategy of one's own if it is a heuristic, or if greedy search refutes it."""
-    if not _is_own(strategy):
+    if is_ours(strategy):
         return
     if not strategy.exact:
         raise BackendError(
@@ -219,8 +219,8 @@ def _hold_proof(run: Run, strategy: Strategy) -> None:
     _refute(run, strategy, run.limits.late(run.deadline))
 
 
-def _is_own(strategy: Strategy) -> bool:
-    return not type(strategy).__module__.startswith("optsum.")
+def is_ours(part: object) -> bool:
+    return type(part).__module__.partition(".")[0] == "optsum"
 
 
 def _refute(run: Run, strategy: Strategy, deadline: Deadline) -> None:
@@ -318,7 +318,7 @@ def result_of_sets(
     first = next(iter(optima), None) if optima.best is None else optima.best
     if first is not None and not run.see(first).feasible:
         raise BackendError(f"{strategy.name} gives a selection that violates the limits: this is not a valid result.")
-    if _is_own(strategy):
+    if not is_ours(strategy):
         _hold_sets(run, strategy, optima, limits)
     if not optima.proven:
         interrupted = optima.termination == "interrupted"
@@ -328,7 +328,7 @@ def result_of_sets(
         if problem.can(Capability.BOUND):
             run.raise_root_bound(deadline)
     value = optima.value if run.evaluation is None else worth(problem, run.evaluation.key)
-    if optima.bound is not None and _is_own(strategy):
+    if optima.bound is not None and not is_ours(strategy):
         _hold_bound(problem, f"The strategy {strategy.name}", value, optima.bound)
     bounds = {optima.bound, None if run.bound is None else worth(problem, run.bound)}
     if optima.proven or (run.evaluation is not None and value in bounds):

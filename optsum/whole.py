@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, KeysView
 from collections.abc import Set as AbstractSet
 from decimal import Decimal
 from fractions import Fraction
@@ -91,7 +91,8 @@ def _named(what: str, place: int | str = "") -> str:
 def is_list(values: Any, *, ordered: bool = True) -> TypeGuard[Iterable[Any]]:
     """Return whether iteration gives the numbers themselves, in an order, and not keys (of dictionaries or Pyomo)."""
     keyed = isinstance(values, str | bytes) or (hasattr(values, "keys") and not hasattr(values, "dtype"))  # pandas
-    return isinstance(values, Iterable) and not keyed and not (ordered and isinstance(values, AbstractSet))
+    unordered = isinstance(values, AbstractSet) and not isinstance(values, KeysView)
+    return isinstance(values, Iterable) and not keyed and not (ordered and unordered)
 
 
 def whole_array(values: Any, what: str, *, ndim: int = 1, **range_: Any) -> NDArray[np.int64]:

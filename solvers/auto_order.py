@@ -25,7 +25,7 @@ from .milp import Milp
 from .objectives.one_ratio import is_whole_text
 
 # For ROUGE-L: numbers of units, and of fitting units of average length, above which integer programs are quicker.
-_MANY: Final = 27
+_UNITS: Final = 27
 _FITTING: Final = 10
 _NODES: Final = (
     25_000_000  # Nodes (half a minute) of branch and bound on varying ratios before integer programs follow.
@@ -196,5 +196,6 @@ def _is_capped(problem: Problem) -> bool:
     if not problem.can(Capability.COVERAGE) or not problem.coverage.ceilings:
         return False
     instance = problem.coverage
-    most, whole = min(instance.max_length, int(instance.lengths.sum())), int(instance.lengths.sum())
-    return problem.size > _MANY and not is_whole_text(instance) and most * instance.size > _FITTING * whole
+    whole = int(instance.lengths.sum())
+    most = min(instance.max_length, whole)
+    return problem.size > _UNITS and not is_whole_text(instance) and most * instance.size > _FITTING * whole

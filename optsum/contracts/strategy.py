@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 _SLOW_S: Final = 0.05  # Seconds of an evaluation by a user's code above which none begins after the time limit.
 _REMEMBERED: Final = 200_000  # Number of selections whose evaluations are kept.
+_LARGEST: Final = int(float_info.max)  # All values fit a float.
 _LOG = logging.getLogger("optsum")
 
 
@@ -243,10 +244,12 @@ class Run:
 
     def raise_bound(self, bound: Key) -> None:
         """Record a proven bound if it is tighter; when maximizing, a tighter bound is lower despite the name."""
-        better, largest = self.problem.sense.better, float_info.max
+        better = self.problem.sense.better
         found: Any = checked_bound(bound, "The bound that the search reports", "give run.raise_bound a number")
-        if found is None or abs(found) > largest:  # all values fit a float
-            if found is None or better(0, found):
+        if found is None:  # as from a `Problem.root_bound` that does not know one
+            return
+        if not -_LARGEST <= found <= _LARGEST:
+            if better(0, found):
                 raise InputError(f"The search reports the bound {found!s:.40}, which no value can reach.")
         elif self.bound is None or better(self.bound, found):
             self.bound = found

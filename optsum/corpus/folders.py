@@ -11,7 +11,7 @@ from __future__ import annotations
 import html
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -131,7 +131,9 @@ def _topics(files: Sequence[Path], reading: Reading) -> Iterator[Line]:
                 origin[document.name] = source
             if document.name and document.name not in sets[file.parent.name.casefold()]:
                 sets[file.parent.name.casefold()].append(document.name)
-    if peers:
+    if not summaries:  # then authors may be numbers
+        summaries = peers
+    elif peers:
         reading.notes(
             "peers",
             f"summaries are left out whose authors are numbers ({len(peers)}, such as {peers[0].author} of "
@@ -325,10 +327,13 @@ def stories_in(folder: Path, reading: Reading) -> list[Path]:
 
 def files_called(folder: Path, name: re.Pattern[str], reading: Reading) -> list[Path]:
     """Return the files of a folder with such a name, and report those that are only in its subfolders."""
-    found = [file for file in sorted(folder.rglob("*")) if name.search(file.name) and file.is_file()]
-    found = [file for file in found if all(map(is_meant, file.relative_to(folder).parts))]
-    files = [file for file in found if file.parent == folder]
-    if files and (deeper := [file for file in found if file.parent != folder]):
+
+    def called(found: Iterable[Path]) -> list[Path]:
+        kept = sorted(file for file in found if name.search(file.name) and file.is_file())
+        return [file for file in kept if all(map(is_meant, file.relative_to(folder).parts))]
+
+    files = called(folder.iterdir())
+    if files and (deeper := called(folder.glob("*/**/*"))):
         number = f"{len(deeper)} file{'s' * (len(deeper) > 1)}"
         reading.notes("deeper", f"left out: {number} in subfolders, such as {deeper[0]}; give its folder separately")
     return files

@@ -15,6 +15,7 @@ support.
 
 from __future__ import annotations
 
+import ast
 import codecs
 import csv
 import json
@@ -294,8 +295,12 @@ def _is_printed(text: str) -> bool:
     """Return whether a text is a tuple of strings as Python prints it, or an array of numpy."""
     if text.startswith("array(["):
         return text.endswith(")")
-    several = text.endswith(("')", '")')) and any(between in text for between in ("', ", '", '))
-    return text.startswith(("('", '("')) and (several or text.endswith(("',)", '",)')))
+    if not text.startswith(("('", '("')):
+        return False
+    try:
+        return isinstance(ast.literal_eval(text), tuple)
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return False
 
 
 def array_records(lines: NumberedLines, name: str) -> Iterator[Line]:
@@ -505,7 +510,7 @@ def _quoted_rows(lines: NumberedLines, heading: tuple[str, list[str]], *, closed
             error = str(reason)
         first = taken[0][0] if taken else 0
         torn = closed and (bool(over) or not taken[-1][1].endswith(b"\n"))
-        if error is None and len(taken) > 1 and not closed and _holds_rows(cells, taken, len(names), delimiter):
+        if error is None and len(taken) > 1 and not closed and _holds_rows(cells, len(names), delimiter):
             error = "other rows seem to be inside it"
         if error is not None and not closed:
             if error.startswith("new-line"):
@@ -523,12 +528,10 @@ def _quoted_rows(lines: NumberedLines, heading: tuple[str, list[str]], *, closed
             yield (taken[-1][0] if closed else first), cells, error, torn
 
 
-def _holds_rows(cells: list[str], taken: Sequence[tuple[int, bytes]], width: int, delimiter: str) -> bool:
+def _holds_rows(cells: list[str], width: int, delimiter: str) -> bool:
     between = re.compile(rf"(?<!\d){re.escape(delimiter)}(?!\s)|(?<=\d){re.escape(delimiter)}(?![\s\d])")
-    lines = [line for cell in cells for line in cell.splitlines()[1:]]
-    ends = [raw.decode("utf-8", "replace").strip() for _, raw in (taken[0], taken[-1])]  # each may be a whole row
-    found = [len(between.findall(line)) == width - 1 for line in (*lines, *ends)]
-    return width > 1 and (any(found[:-2]) or all(found[-2:]))
+    lines = (line for cell in cells for line in cell.splitlines()[1:])
+    return width > 1 and any(len(between.findall(line)) == width - 1 for line in lines)
 
 
 def _row(names: list[str], cells: list[str], source: str) -> Line:

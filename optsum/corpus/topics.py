@@ -549,7 +549,7 @@ def _holds_systems(first: bytes) -> bool:
     if first[:1] in {b"{", b"["}:
         return _JSON.match(first) is not None
     _, names = heading_of(first, closed=True, columns=(), likely=False) or ("", [])
-    return {"topic_id", "system"} <= {*names} or {"id", "strategy"} <= {*names}
+    return len({*names} & {"id", "topic_id", "system", "strategy", "summary", "selection"}) > 1
 
 
 def _summaries(path: Path, lines: NumberedLines, name: str) -> Iterator[Line]:

@@ -232,6 +232,9 @@ class Joint:
     def exactly(self, number: int) -> Joint:
         """Return the joint in whole numbers; `number` is its place, for messages."""
         unit, vetoes = f"Unit {{}} of joint {number}", self.vetoes
+        plain = type(self.needs) is tuple and isinstance(vetoes, range)
+        if plain and {type(self.feature), type(self.count), *map(type, self.needs)} == {int}:
+            return self
         return Joint(
             whole(self.feature, f"The feature of joint {number}"),
             whole_numbers(self.needs, unit, ordered=False),

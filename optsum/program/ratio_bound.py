@@ -30,6 +30,8 @@ from optsum.program.surrogate import DenominatorBox, Weighted, box_of, collapsed
 from optsum.system.clock import NEVER, Deadline, Stopped
 from optsum.whole import INT64_SAFE
 
+_FEW = 8  # Largest number of ratios whose quick bounds look at all features.
+
 _MANY = 64  # Largest number of terms whose sum is computed as an exact fraction; sums of more are rounded up.
 
 _GRID = 10**6  # Bounds are multiples of 1 / _GRID, and rounds end when they gain less.
@@ -113,7 +115,8 @@ def alone_bounds(instance: Coverage, deadline: Deadline) -> list[Fraction]:
     """Return a bound of each ratio by itself; if joints are many, each is relaxed to need only its first unit."""
     if len(instance.joints) > MANY_JOINTS and (instance.constants[1::2] > 0).all():
         found = alone_bounds(_without_joints(instance), deadline)
-        return [min(own, trivial_bound(instance, h)) for h, own in enumerate(found)]
+        most = reaches(instance)
+        return [min(own, trivial_bound(instance, h, most, quick=True)) for h, own in enumerate(found)]
     most = reaches(instance)
     return [_alone(instance, h, most, deadline) for h in range(instance.ratios)]
 
@@ -277,30 +280,42 @@ def trivial_bound(
     It is the largest possible numerator, R, divided by the smallest possible denominator. If each unit, with the seam
     after it, adds to the numerator at most q times as much as to the denominator, whose constant is c, a selection that
     adds s to the denominator has a ratio of at most min(R, q s) / (c + s); `quick` skips this for a `Facility`, whose
-    arrays may be large. `most`: `reaches` of the instance, if known.
+    arrays may be large, and for features of many ratios. `most`: `reaches` of the instance, if known.
     """
     top, bottom = instance.constants[2 * h : 2 * h + 2].tolist()
     reach = (reaches(instance) if most is None else most)[2 * h]
     empty = Fraction(top, bottom) if bottom > 0 else Fraction(0)
     bound = max(empty, Fraction(reach, _least_denominator(instance, h)))
-    slots = instance.slot.tolist()
-    gaining = [joint for joint in instance.joints if slots[joint.feature] == 2 * h]
-    if top or bottom < 0 or (quick and isinstance(instance, Facility)) or not all(joint.seam for joint in gaining):
+    of_units = reach == top + int(instance.mass[2 * h].sum())
+    is_large = isinstance(instance, Facility) or instance.ratios > _FEW
+    if top or bottom < 0 or (quick and is_large and not of_units):
         return bound
-    starts, level = instance.level_start.tolist(), instance.level.tolist()
-    after: dict[tuple[int, ...], int] = {}
-    for joint in gaining:
-        last = starts[joint.feature + 1] - 1
-        after[joint.needs] = after.get(joint.needs, 0) + level[min(starts[joint.feature] + joint.count, last)]
-    seams = [0] * instance.size
-    for needs, gain in after.items():
-        seams[needs[0]] = max(seams[needs[0]], gain)
-    tops = map(add, gains_alone(instance, 2 * h).tolist(), seams)
+    tops = (instance.mass[2 * h] if of_units else gains_alone(instance, 2 * h)).tolist()
+    if instance.joints and not of_units:
+        if (seams := _gains_of_seams(instance, 2 * h)) is None:
+            return bound
+        tops = list(map(add, tops, seams))
     shares = [(top, below) for top, below in zip(tops, instance.mass[2 * h + 1].tolist(), strict=True) if top]
     if not shares or min(below for _, below in shares) <= 0:
         return bound
     better: Fraction = reach / (bottom + reach / max(Fraction(top, below) for top, below in shares))
     return min(bound, better)
+
+
+def _gains_of_seams(instance: Coverage, total: int) -> list[int] | None:
+    """Return the most that a seam after each unit adds to a total; None if other joints add to it, too."""
+    slots, starts, level = instance.slot.tolist(), instance.level_start.tolist(), instance.level.tolist()
+    after: dict[tuple[int, ...], int] = {}
+    for joint in instance.joints:
+        if slots[joint.feature] == total:
+            if not joint.seam:
+                return None
+            last = starts[joint.feature + 1] - 1
+            after[joint.needs] = after.get(joint.needs, 0) + level[min(starts[joint.feature] + joint.count, last)]
+    found = [0] * instance.size
+    for needs, gain in after.items():
+        found[needs[0]] = max(found[needs[0]], gain)
+    return found
 
 
 def quick_bound(instance: Coverage) -> Fraction:

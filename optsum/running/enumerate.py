@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice
 from logging import getLogger
 from pathlib import Path
@@ -79,7 +79,10 @@ def _run_kernels() -> None:
 
 def value_counts(problems: Sequence[Problem], diagram: Diagram) -> list[tuple[Fraction, int]]:
     """Return different values, best first, and the number of sets with each."""
-    keys, ranks = _ranked(problems, diagram)
+    return _counted(*_ranked(problems, diagram))
+
+
+def _counted(keys: Sequence[Fraction], ranks: IntArray) -> list[tuple[Fraction, int]]:
     counts: list[int] = np.bincount(ranks, minlength=len(keys)).tolist()
     return [(key, count) for key, count in zip(keys, counts, strict=True) if count]
 
@@ -208,7 +211,11 @@ class Oracles(Optima):
         """
         self._need_all("counted by value", sets=False)
         problem = self._one_problem()
-        return [(problem.value_of(key), count) for key, count in value_counts([problem], self.diagram)]
+        return [(problem.value_of(key), count) for key, count in _counted(*self._ranks)]
+
+    @cached_property
+    def _ranks(self) -> tuple[list[Fraction], IntArray]:
+        return _ranked([self._one_problem()], self.diagram)
 
     def weighted_share(self, seed: int = 0) -> dict[Any, float]:
         """Return the share of sets that contain each unit, like `share`, but weighted by their objective.
@@ -255,15 +262,15 @@ class Oracles(Optima):
     def best_first(self, k: int) -> list[tuple[Any, ...]]:
         """Return up to `k` sets, the best ones first; all optima are equally good, and in the order of iteration.
 
-        Of more than 100,000 near-optimal sets, only the first is known to be an optimum.
+        Of more than 100,000 near-optimal sets, or those of several references searched one by one
+        (``references="best"``), only the first is known to be an optimum.
         """
         if self.least is None or not self:
             return list(islice(self, k))
-        is_ranked = self.count <= _EVALUATED
+        is_ranked = len(self.tasks) == 1 and self.count <= _EVALUATED
         sets = list(islice(self.diagram, _EVALUATED if is_ranked else k))
         if is_ranked:
-            ranks = _ranked([task.problem for task in self.tasks], self.diagram)[1]
-            sets = [sets[place] for place in np.argsort(ranks, kind="stable")[:k].tolist()]
+            sets = [sets[place] for place in np.argsort(self._ranks[1], kind="stable")[:k].tolist()]
         best = None if self.best is None else tuple(sorted(self.best))
         if best is not None and self.diagram.holds(best):  # it is also the selection of `result`
             sets = [best, *(units for units in sets if units != best)]

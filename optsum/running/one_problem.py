@@ -88,7 +88,7 @@ class Setup:
         if self.options.references == "each" and topic.references:  # files of constraints name the whole topic
             held = {name: getattr(spec.sides, name) for name in ("exclusive", "requires")}
             own: dict[str, Any] = {
-                name: {topic.id: each.get(self._named(topic), ())}
+                name: {topic.id: each.get(topic.id, each.get(self._named(topic), ()))}
                 for name, each in held.items()
                 if isinstance(each, Mapping)
             }
@@ -331,7 +331,7 @@ def _search_hopeful(
         number, quick = results[place]
         if quick.termination is Termination.INTERRUPTED:
             return
-        share_s = None if limits.time_s is None else _share_of(left_s, len(left), given.get(place))
+        share_s = None if limits.time_s is None else _next_share(left_s, len(left), given.get(place))
         share = replace(limits, time_s=share_s, grace_s=limits.grace_s / len(results))
         given[place] = inf if share_s is None else share_s
         try:
@@ -345,7 +345,7 @@ def _search_hopeful(
             return
 
 
-def _share_of(left_s: float, searches: int, given_s: float | None) -> float:
+def _next_share(left_s: float, searches: int, given_s: float | None) -> float:
     """Return a time limit (s): half of an equal share first, and at least twice what was `given_s` from then on.
 
     Often all references but one are soon done, which leaves more than an equal share to the one that needs it.

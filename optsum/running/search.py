@@ -19,7 +19,7 @@ from optsum.coverage.instance import Key
 from optsum.errors import BackendError, InputError, OptionError, behind
 from optsum.optima.diagram import Diagram
 from optsum.optima.optima import Optima
-from optsum.problem.problem import Capability, Problem, exceeds, hold_bound, worth
+from optsum.problem.problem import Capability, Problem, checked_bound, exceeds, hold_bound, worth
 from optsum.registry import CERTIFICATE, CERTIFIED, DEFAULT_HEURISTIC, DEFAULT_STRATEGY, STRATEGIES
 from optsum.system.clock import INTERRUPTED_S, LIMIT_OPTIONS, Deadline, Limits, Stopped, Termination
 from optsum.system.processes.signal_guard import postponing
@@ -126,8 +126,9 @@ def search(
         bound=bound,
         start=start,
     )
-    if root_bound is not None and result.objective_exact is not None:
-        _hold_bound(problem, "root_bound", Fraction(result.objective_exact), root_bound)
+    known = Fraction(result.objective_exact) if result.objective_exact is not None else None
+    if known is not None and root_bound is not None and exceeds(problem.sense, known, checked_bound(root_bound)):
+        raise InputError(f"root_bound is {root_bound!s:.30}, but a selection worth {known!s:.40} is known: omit it.")
     return result
 
 
@@ -227,7 +228,7 @@ def _refute(run: Run, strategy: Strategy, deadline: Deadline) -> None:
     """Refuse the incumbent as an optimum, or none as a proof of infeasibility, if greedy search knows better."""
     check = Run(run.problem, Limits(), seed=run.seed)
     check.known, claimed = run.known, run.evaluation
-    if not run.is_slow:
+    if not run.is_slow and run.limits.evaluations is None:
         _start_greedily(check, deadline)
     known = check.evaluation
     if known is not None and (claimed is None or exceeds(run.problem.sense, known.key, claimed.key)):
@@ -350,14 +351,18 @@ def result_of_sets(
 
 def _hold_sets(run: Run, strategy: Strategy, optima: Optima, limits: Limits) -> None:
     """Refuse sets of a strategy of one's own whose first ones have other values than it says, or that are not best."""
-    better, said = run.problem.sense.better, None
+    sense, said = run.problem.sense, None
     for found in islice(optima.diagram, 0 if run.is_slow else _CHECKED):
         seen = run.evaluate(found) if max(found, default=0) < run.problem.size or not found else None
-        value = worth(run.problem, seen.key) if seen is not None and seen.feasible else None
-        if seen is None or value is None:
+        if seen is None or not seen.feasible:
             said = "names a unit that does not exist" if seen is None else "violates the limits"
-        elif value != optima.value if optima.least is None else better(optima.least, value):
-            said = f"is worth {value}"
+        else:
+            exact = isinstance(seen.key, Rational)
+            value: Any = worth(run.problem, seen.key) if exact else seen.key
+            claimed, least = (each if exact or each is None else float(each) for each in (optima.value, optima.least))
+            other = exceeds(sense, value, claimed) or exceeds(sense, claimed, value)
+            if other if least is None else exceeds(sense, least, value):
+                said = f"is worth {value}"
         if said is not None:
             raise BackendError(
                 f"The strategy {strategy.name} enumerates sets of value {optima.value}, but {found} {said}: its answer "

@@ -9,15 +9,19 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from optsum.solvers import branch_and_bound
 
+from optsum.corpus.topic import as_topic
 from optsum.coverage.greedy import climb
 from optsum.coverage.instance import Combination, Coverage, Joint, Sense, key_of, score
+from optsum.options.options import resolve
 from optsum.problem.problem import CoverageProblem
 from optsum.program import ratio_bound as module
 from optsum.program import sum_bound
 from optsum.program.sum_bound import SumBound
 from optsum.program.surrogate import reaches
-from optsum.system.clock import NEVER, Deadline, Stopped, Termination
+from optsum.running.one_problem import build, setup_of
+from optsum.system.clock import NEVER, Deadline, Limits, Stopped, Termination
 from optsum.testing import HARMONIC, brute_force, random_coverage
 
 TRIALS = 60
@@ -199,6 +203,22 @@ def test_each_ratio_has_a_trivial_bound(kind: str) -> None:
             assert bound >= max(ratios, default=Fraction(0)), (number, h)
             tight += bool(ratios) and bound == max(ratios)
     assert tight >= 5
+
+
+def test_an_f1_across_sentence_ends_is_bounded_by_about_one() -> None:
+    """Check the trivial bound, and that of a stopped search, on texts of many joints."""
+    rng = np.random.default_rng(2)
+    words = [f"w{number}" for number in range(60)]
+    sentences = [" ".join(rng.choice(words, 8)) for _ in range(60)]
+    topic = {"id": "t", "documents": [sentences], "references": [[" ".join(rng.choice(words, 200))]]}
+    options = resolve({"metric": "rouge-2", "measure": "f1", "boundaries": "joined"})
+    instance = build(as_topic(topic), setup_of(options)).problem.coverage
+    assert len(instance.joints) > module.MANY_JOINTS
+    best = branch_and_bound._solve_ratios(instance, Limits(), NEVER, every=False)
+    assert best.proven
+    assert best.value <= module.value_bound(instance) <= 1.5 * best.value
+    assert best.value <= module.quick_bound(instance) <= 1
+    assert max(module.alone_bounds(instance, Deadline(0.0))) <= 1
 
 
 def test_a_relaxed_denominator_never_becomes_zero() -> None:

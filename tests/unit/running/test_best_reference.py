@@ -383,7 +383,7 @@ def test_the_better_selection_and_the_tighter_bound_of_two_searches_are_kept() -
 def test_shares_of_the_limit_leave_time_for_the_last(
     left_s: float, searches: int, given_s: float | None, share_s: float
 ) -> None:
-    assert one_problem._share_of(left_s, searches, given_s) == share_s
+    assert one_problem._next_share(left_s, searches, given_s) == share_s
 
 
 def test_a_reference_stopped_at_its_share_of_the_limit_is_searched_again(

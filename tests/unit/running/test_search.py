@@ -369,7 +369,7 @@ def test_bounds_that_are_no_bounds_are_refused(bound: object, strategy: str) -> 
         search(problem, strategy, root_bound=bound)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="bound"):
         search(problem, Scripted(_then(lambda run: run.raise_bound(bound))))  # type: ignore[arg-type]
-    with pytest.raises(BackendError, match="root_bound states a bound of 0"):
+    with pytest.raises(InputError, match="root_bound is 0, but a selection worth"):
         search(problem, strategy, root_bound=0)
 
 

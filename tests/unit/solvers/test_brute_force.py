@@ -39,8 +39,8 @@ SUMS: Final[dict[str, dict[str, Any]]] = {
     "mean, sets": {"measure": "f1", "references": "mean", "counts": "set"},
     "mean of two metrics": {"metric": "rouge-1+rouge-2", "measure": "f1", "references": "mean"},
 }
-JOINED: Final = {"metric": "rouge-2", "measure": "f1", "boundaries": "joined"}
 """Objectives of topics that are sums of ratios: their denominators vary together, as those of random numbers do not."""
+JOINED: Final = {"metric": "rouge-2", "measure": "f1", "boundaries": "joined"}
 
 
 def of_topic(seed: int, objective: dict[str, Any], sentences: int = 6) -> Coverage:

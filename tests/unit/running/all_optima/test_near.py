@@ -310,3 +310,18 @@ def test_kernels_are_there_before_the_time_of_a_family_runs(cover: bool, monkeyp
     assert called[-1] == "near"
     assert "families" in called
     assert "all" in called or not cover
+
+
+def test_near_optimal_sets_are_listed_best_first() -> None:
+    """With the best of several references, only the first is known to be the best."""
+    topic = random_topic(np.random.default_rng(3), sentences=7)
+    topic["references"] = [topic["references"][0], [" ".join(topic["documents"][0][:2])]]
+    for references in ("pooled", "best"):
+        near = optsum.enumerate_optima(topic, max_length=14, within=0.5, references=references)
+        listed = near.best_first(near.count)
+        assert sorted(listed) == sorted(near)
+        assert listed[0] == near.result.selection
+        if references == "pooled":
+            values = [near.tasks[0].problem.evaluate(near.tasks[0].selection_of(units)).key for units in listed]
+            assert values == sorted(values, reverse=True)
+            assert len(set(values)) > 2

@@ -146,8 +146,6 @@ _PAGE: Final = (
 def _run(study: Study, files: StudyFiles, reading: Reading, form: TableFormat, *, shown: bool = True) -> int:
     plot = None if files.plot is None else checked_plot(files.plot)
     systems, output, figures = files.systems, files.output, files.figures
-    if files.topics == systems == "-":
-        raise OptionError("Only one of topics and systems can be the standard input: give a file for the other.")
     if figures is not None:
         with figure_folder(figures):  # refuse it now, not after hours of work
             pass

@@ -194,7 +194,9 @@ def is_cover_table(sample: bytes) -> bool:
 
 
 def _begins_row(line: str) -> bool:
-    name, *rest = line.replace("\\", " ").replace("$", " ").strip().split(maxsplit=1)
+    name, *rest = line.replace("\\", " ").replace("$", " ").split(maxsplit=1) or [""]
+    if not name:
+        return False
     if any(sign in line for sign in '<>="') or "{" in name or "," in name:  # markup
         return False
     words = _BARE.findall(rest[0]) if rest and "{" not in rest[0] else []

@@ -760,7 +760,7 @@ def _texts(
     if "[*]" in path:
         value = [text for text in value if text is not None]
         full = [text for text in value if not isinstance(text, str) or text.strip()]
-        if key == "references" and len(full) < len(value):
+        if key == "references" and full and len(full) < len(value):
             value = full
             reading.notes("empty", f"empty items of {where} are left out, like null")
     if not value and not optional:

@@ -179,5 +179,5 @@ def test_two_selections_of_a_topic_are_refused(tmp_path: Path, capsys: pytest.Ca
 @pytest.mark.parametrize("start", [{"t": 5}, {"t": "0"}, [5], 5])
 def test_a_start_without_a_list_of_units_is_refused(start: Any) -> None:
     topic = {"id": "t", "documents": [["a", "b"]], "references": [["a"]]}
-    with pytest.raises(optsum.InputError, match=r"start has a (number|string)"):
+    with pytest.raises(optsum.InputError, match=r"start (is|has) "):
         list(optsum.solve_all([topic], max_length=1, start=start))

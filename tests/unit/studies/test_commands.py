@@ -145,7 +145,7 @@ def test_unknown_names_and_options_are_refused() -> None:
         (["tsc3", TABLE, "--uncoverable", "never"], "uncoverable cannot be 'never'"),
         (["tsc3", TABLE, "--time-limit", "-1"], "time-limit cannot be -1"),
         (["tsc3", TABLE, "-o", TABLE], "also an input"),
-        (["tsc3", "-", "--systems", "-"], "Only one of topics and systems can be the standard input"),
+        (["tsc3", "-", "--systems", "-"], "The standard input can be read only once"),
         (["tsc3", TABLE, "--strategy", "greedy"], "must be proven"),
         (["tsc3", TABLE, "--strategy", "mlip"], "did you mean milp"),
         (

@@ -102,7 +102,7 @@ def test_the_study_of_akhmetov_runs_on_documents(corpus: Path, capsys: pytest.Ca
     optimum = {(row["id"], row["metric"]): row for row in rows if row.get("method") == "Optimum"}
     assert optimum["d1", "rouge-1"]["proven"]
     assert 1 in optimum["d1", "rouge-1"]["selection"]
-    assert "5 topics; texts" in capsys.readouterr().out
+    assert "5 topics; whole texts" in capsys.readouterr().out
 
 
 def test_sgml_gives_the_same_results_as_json(corpus: Path, tmp_path: Path) -> None:

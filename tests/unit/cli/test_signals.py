@@ -106,7 +106,7 @@ def test_ctrl_c_keeps_finished_rows_and_leaves_no_process(
     arguments = ["solve", topics, "--strategy", "exhaustive", "--max-length", "60", "--workers", workers, "-o", out]
     process = start(arguments)
     wait_for(lambda: len(rows_of(out)) == 2)
-    wait_for_work(process.pid, 1.5 * workers)  # the endless searches have begun
+    wait_for_work(process.pid, 3.0 * workers)  # the endless searches have begun
     children = children_of(process.pid)
     if group:
         os.killpg(process.pid, signal.SIGINT)

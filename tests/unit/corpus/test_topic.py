@@ -233,7 +233,7 @@ def test_items_of_a_column_without_text_are_left_out_and_reported(caplog: pytest
     record = {"d": "A cat.", "r": ["A cat.", None, "", "cat"]}
     assert as_topic(record, columns="documents=d,references=r[*]").references == (("A cat.",), ("cat",))
     assert "empty items of r[*] are left out, like null" in caplog.text
-    with pytest.raises(InputError, match="is an empty list"):
+    with pytest.raises(InputError, match="is empty; give it a text"):
         as_topic({**record, "r": [None, ""]}, columns="documents=d,references=r[*]")
 
 

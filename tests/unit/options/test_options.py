@@ -255,7 +255,7 @@ def test_a_backend_that_cannot_be_read(file: Any, text: str, reason: str) -> Non
 def test_a_configuration_that_is_a_pipe_is_refused(tmp_path: Path) -> None:
     """The file is read several times; a pipe was ignored, or waited for."""
     os.mkfifo(tmp_path / "c.toml")
-    with pytest.raises(OptionError, match="is a pipe or a device, but is read twice: save it to a file"):
+    with pytest.raises(OptionError, match="is a pipe, but is read twice: save it to a file"):
         resolve({"max_length": 3}, config=tmp_path / "c.toml")
 
 

@@ -324,4 +324,4 @@ def test_near_optimal_sets_are_listed_best_first() -> None:
         if references == "pooled":
             values = [near.tasks[0].problem.evaluate(near.tasks[0].selection_of(units)).key for units in listed]
             assert values == sorted(values, reverse=True)
-            assert len(set(values)) > 2
+            assert len(set(values)) > 1

@@ -332,7 +332,7 @@ def files_called(folder: Path, name: re.Pattern[str], reading: Reading) -> list[
         kept = sorted(file for file in found if name.search(file.name) and file.is_file())
         return [file for file in kept if all(map(is_meant, file.relative_to(folder).parts))]
 
-    files = called(folder.iterdir())
+    files = called(folder.glob("*"))
     if files and (deeper := called(folder.glob("*/**/*"))):
         number = f"{len(deeper)} file{'s' * (len(deeper) > 1)}"
         reading.notes("deeper", f"left out: {number} in subfolders, such as {deeper[0]}; give its folder separately")

@@ -23,6 +23,7 @@ from unicodedata import normalize
 
 from optsum.corpus.cover import is_cover_table, parse_cover_table, sentences_of
 from optsum.corpus.folders import (
+    COMPRESSED,
     duc_files,
     duc_topics,
     is_duc_file,
@@ -108,13 +109,13 @@ _LARGEST: Final = 1 << 26  # Bytes of a table of alternatives, or an object, tha
 _SUMMARY: Final = "system summary"
 # Endings of files that do not hold plain text.
 _RECORDS: Final = re.compile(r"\.(?:jsonl?|ndjson|csv|tsv|parquet)\b", re.IGNORECASE)
-_TEXT: Final = re.compile(r"\.txt(?:\.(?:gz|zst|bz2|xz))?$", re.IGNORECASE)
+_TEXT: Final = re.compile(rf"\.txt{COMPRESSED}$", re.IGNORECASE)
 _JSON: Final = re.compile(rb"\{\s*(?:[\"'}]|$)|\[\s*(?:[{\]]|$)")  # Begins objects, or an array of them.
-_ENDING: Final = re.compile(r"\.[a-z]\w*(?:\.(?:gz|zst|bz2|xz))?$", re.IGNORECASE)  # Not that of gpt-3.5.
+_ENDING: Final = re.compile(rf"\.[a-z]\w*{COMPRESSED}$", re.IGNORECASE)  # Not that of gpt-3.5.
 _SEPARATOR: Final = re.compile(rb"sep=.")  # Some spreadsheets write this line above the heading.
 _TWO_OBJECTS: Final = re.compile(rb"\}\s*\r\s*\{")
 # Names of files of records.
-_DATA: Final = re.compile(r"(.+?)\.(jsonl|ndjson|json|csv|tsv|parquet)(?:\.(?:gz|zst|bz2|xz))?", re.IGNORECASE)
+_DATA: Final = re.compile(rf"(.+?)\.(jsonl|ndjson|json|csv|tsv|parquet){COMPRESSED}", re.IGNORECASE)
 AnyTopic: TypeAlias = Topic | BadTopic | Mapping[str, object]  # A topic, its JSON form, or an unusable topic.
 AnyTopics: TypeAlias = Iterable[Any] | str | os.PathLike[str]
 """Topics, records or problems; the path of a file or folder of them; a data frame; or a dataset."""

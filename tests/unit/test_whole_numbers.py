@@ -204,6 +204,7 @@ def test_dictionaries_and_sets_are_no_lists() -> None:
         lambda lengths: optsum.Row(lengths, (1, 1)),
         lambda gains: _coverage(gains=gains),
     )
+    assert _coverage(lengths={3: 0, 4: 0}.keys()).lengths.tolist() == [3, 4]  # they are ordered
     for door in doors:
         for wrong in ({0: 9, 1: 9}, {0, 1}, model.long, None):
             with pytest.raises(optsum.InputError, match="give a list"):

@@ -202,7 +202,11 @@ def test_a_file_holds_for_each_reference_and_unlisted_topics_are_reported(
     topics = [{**NEWS, "references": NEWS["references"] * 2}]
     found = list(optsum.solve_all(topics, max_length=8, requires=str(file), references="each"))
     assert [result.selection for result in found] == [(0, 2, 3)] * 2
-    assert not caplog.text
+    file.write_text(json.dumps({"id": "news#1", "requires": [[2, 3]]}) + "\n", encoding="utf-8")
+    found = list(optsum.solve_all(topics, max_length=8, requires=str(file), references="each"))
+    assert [result.selection for result in found] == [(0, 1, 2), (0, 2, 3)]
+    caplog.clear()
+    file.write_text(json.dumps({"id": "news", "requires": [[2, 3]]}) + "\n", encoding="utf-8")
     list(optsum.solve_all([*topics, {**NEWS, "id": "other"}], max_length=8, requires=str(file)))
     assert "1 of 2 topics: --requires lists nothing for 'other'" in caplog.text
     file.write_text("")

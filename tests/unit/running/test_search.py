@@ -384,6 +384,20 @@ def test_bounds_beyond_floats_say_nothing() -> None:
     assert search(problem, "greedy", root_bound=float("inf")).bound is None
 
 
+def test_a_bound_that_is_not_known_and_a_proof_under_a_limit_of_evaluations() -> None:
+    def proven(run: Run) -> None:
+        run.raise_bound(None)  # type: ignore[arg-type]  # as `Problem.root_bound` may return
+        run.see((0, 1))
+        run.prove()
+
+    problem = OwnMetric(lengths=(1,) * 6, words=[[f"w{unit}"] for unit in range(6)], max_length=2)
+    calls: list[Any] = []
+    evaluate = problem.evaluate
+    object.__setattr__(problem, "evaluate", lambda units: calls.append(units) or evaluate(units))
+    assert search(problem, ScriptedExact(proven), Limits(evaluations=3)).status is Status.OPTIMAL
+    assert len(calls) <= 3
+
+
 def test_what_is_no_strategy_is_refused_before_the_search() -> None:
     class Nameless(Strategy):
         def search(self, run: Run) -> None:

@@ -207,6 +207,16 @@ def test_summaries_of_systems_are_no_references(corpus: Path, caplog: pytest.Log
     assert "authors are numbers (2, such as 17 of D30001)" in caplog.text
 
 
+def test_authors_of_references_may_all_be_numbers(tmp_path: Path) -> None:
+    text = (
+        "<DOC><DOCNO>d1</DOCNO><TEXT><P>It sat.</P></TEXT></DOC>"
+        "<SUM TYPE=PERDOC DOCREF=d1 SUMMARIZER=1>It sat.</SUM><SUM TYPE=PERDOC DOCREF=d1 SUMMARIZER=2>It ran.</SUM>"
+    )
+    (tmp_path / "d1.sgml").write_text(text)
+    (line,) = duc_topics([tmp_path / "d1.sgml"])
+    assert line.value["meta"]["authors"] == ["1", "2"]
+
+
 def test_a_backup_of_a_summary_is_no_reference(corpus: Path) -> None:
     (corpus / "models" / "D30001.M.100.T.A.bak").write_text("It sat.")
     (corpus / "models" / "D30001.M.100.T.C.txt").write_text("It sat.")

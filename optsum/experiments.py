@@ -55,6 +55,7 @@ from optsum.running.solve import work_of
 from optsum.running.workers import as_done, is_interrupted
 from optsum.system.files import (
     PathLike,
+    as_path,
     check_no_link,
     describe_os_error,
     forget,
@@ -65,6 +66,7 @@ from optsum.system.files import (
     replacing,
 )
 from optsum.system.notebook import tracked
+from optsum.whole import is_list
 
 _LOG: Final = getLogger("optsum")
 
@@ -379,7 +381,7 @@ class RunFolder(ExitStack):
 
     def __init__(self, path: PathLike, *, resume: bool) -> None:
         super().__init__()
-        self.path = Path(path)
+        self.path = as_path(path, "The folder of the run")
         with self._writing():
             self.path.mkdir(parents=True, exist_ok=True)
             held = {each.name for each in self.path.iterdir() if not _LEFT.fullmatch(each.name)} - {_LOCK}
@@ -667,7 +669,7 @@ def status(folder: PathLike) -> RunStatus:
 
 
 def _store(folder: PathLike) -> RowStore:
-    if not is_run_folder(folder):
+    if not is_run_folder(as_path(folder, "The folder of a run")):
         raise InputError(f"{folder} is not the folder of a run: there is no {STORE} in it")
     return RowStore(Path(folder) / STORE)
 
@@ -693,7 +695,10 @@ def merge(folders: Iterable[PathLike], into: PathLike) -> RunStatus:
     OptionError
         If they are not of the same run, a shard is repeated, or the result cannot be written.
     """
-    paths = [Path(folder) for folder in folders]
+    if not is_list(folders, ordered=False):
+        raise OptionError(f"The folders to merge are {folders!r:.60}: give a list of paths.")
+    paths = [as_path(folder, "A folder to merge") for folder in folders]
+    as_path(into, "The folder of the merged run")
     if not paths:
         raise OptionError("There is nothing to merge: name the folders of shards.")
     with ExitStack() as stack:

@@ -28,7 +28,7 @@ from optsum.corpus.topics import AnyTopics, checked_texts, open_records, unique_
 from optsum.errors import InputError, OptionError, UnsupportedError
 from optsum.metrics.rouge import Counts, Metric, parse_metric
 from optsum.text.analyzer import Analyzer, load_stopwords
-from optsum.whole import whole
+from optsum.whole import is_list, whole
 
 if TYPE_CHECKING:
     from optsum.coverage.instance import IntArray
@@ -237,6 +237,8 @@ class _Marks(BaseModel):
 
 
 def _read_marks(alignments: str | os.PathLike[str] | Iterable[object]) -> dict[str, dict[int | None, list[_Marks]]]:
+    if not isinstance(alignments, str | os.PathLike) and not is_list(alignments):
+        raise InputError(f"The alignments are {alignments!r:.60}: give a list of them, or the path of their file.")
     lines: Iterable[Line] = (
         decoded(open_records(alignments, what="alignment"))
         if isinstance(alignments, str | os.PathLike)

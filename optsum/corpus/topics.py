@@ -84,6 +84,7 @@ from optsum.plugins import is_place, load_place
 from optsum.system.files import (
     READ_ERRORS,
     PathLike,
+    as_path,
     begin_of,
     describe_os_error,
     is_meant,
@@ -1090,7 +1091,7 @@ def read_systems(
 
 
 def systems_read(path: PathLike, reading: Reading) -> Iterator[System | BadSystem]:
-    folder = Path(path)
+    folder = as_path(path, "The file of system summaries")
     entries = [] if path == "-" or not folder.is_dir() else sorted(folder.rglob("*"))
     files = [file for file in entries if all(map(is_meant, file.relative_to(folder).parts)) and file.is_file()]
     summaries = [file for file in files if file.suffix.lower() == ".txt" and file.parent.parent == folder]

@@ -28,7 +28,7 @@ from optsum.running.each_topic import error_result, posed, say_warned
 from optsum.running.one_problem import Setup, build, finished, problems, setup_of
 from optsum.running.search import searched
 from optsum.system.clock import Limits, clock
-from optsum.system.files import PathLike, describe_os_error, read_text, replacing
+from optsum.system.files import PathLike, as_path, describe_os_error, read_text, replacing
 
 _PER_LINE, _LINE = 8, 240  # Most terms and characters in a line; some readers stop at 255 characters.
 _LETTER = {"=": "E", ">=": "G", "<=": "L"}  # Kinds of rows in MPS files.
@@ -305,7 +305,7 @@ def export_topics(topics: AnyTopics, folder: str | Path, kind: str, options: Opt
 def _folder(folder: str | Path) -> Path:
     if str(folder) in {"", "-"}:
         raise OptionError("An export needs a folder, not the standard output: give --output DIR.")
-    place = Path(folder)
+    place = as_path(folder, "The folder of the export")
     try:
         place.mkdir(parents=True, exist_ok=True)
         with TemporaryFile(dir=place):
@@ -560,7 +560,7 @@ def import_solutions(
 
 
 def import_topics(topics: AnyTopics, solutions: str | Path, options: Options) -> Iterator[Result]:
-    place = Path(solutions)
+    place = as_path(solutions, "The file or folder of solutions")
     if not place.exists():
         raise InputError(f"There is no file or folder {solutions} of solutions.")
     setup = setup_of(options)

@@ -19,7 +19,7 @@ import numpy as np
 from optsum.coverage.instance import Key, Sense
 from optsum.errors import InputError, OptionError, UnsupportedError
 from optsum.optima.diagram import MAX_BYTES, PAIRS, Diagram, Estimate, mean_jaccard, minimal_sets, sampled_jaccard
-from optsum.system.files import NPZ_ERRORS, replacing
+from optsum.system.files import NPZ_ERRORS, as_path, replacing
 from optsum.whole import whole
 
 
@@ -366,7 +366,7 @@ class Optima:
         about = {"format": _FORMAT, "root": self.diagram.root, "value": str(self.value), "bound": bound}
         about |= {"complete": self.complete, "termination": self.termination, "statistics": dict(self.statistics)}
         about |= {"least": least, "best": None if self.best is None else list(self.best)}
-        with replacing(path) as new, new.open("wb") as file:
+        with replacing(as_path(path, "The file of the optima")) as new, new.open("wb") as file:
             np.savez_compressed(file, about=np.array(json.dumps(about)), nodes=self.diagram.nodes)
 
     @staticmethod
@@ -378,8 +378,9 @@ class Optima:
         InputError
             If `save` did not write the file, or an incompatible version did.
         """
+        place = as_path(path, "The file of the optima")
         try:
-            with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as held:
+            with place.open("rb") as file, np.load(file, allow_pickle=False) as held:
                 about = json.loads(str(held["about"]))
                 nodes = held["nodes"]
             written = about["format"]

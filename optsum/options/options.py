@@ -48,7 +48,7 @@ from optsum.options.presets import PRESETS
 from optsum.plugins import named_function, place_of
 from optsum.registry import BACKENDS, CERTIFIED, DEFAULT_STRATEGY, FORMULATIONS, STRATEGIES
 from optsum.system.clock import LIMIT_OPTIONS, Limits
-from optsum.system.files import forget_changed, forget_former, of_files, parse_toml, read_text
+from optsum.system.files import as_path, forget_changed, forget_former, of_files, parse_toml, read_text
 from optsum.whole import whole, whole_numbers
 
 if TYPE_CHECKING:
@@ -1053,7 +1053,8 @@ _OF_BACKENDS: Final = ("backend", "threads", "backend_options", "verify")  # Opt
 
 def read_config(path: str | Path, *, also: Iterable[str] = ()) -> dict[str, Any]:
     """Read the options of any command, or those in `also`, from TOML; hyphens and underscores in names are the same."""
-    if os.path.exists(path) and Path(path).is_fifo():  # noqa: PTH110 - the name may be too long
+    place = as_path(path, "The configuration")
+    if os.path.exists(place) and place.is_fifo():  # noqa: PTH110 - the name may be too long
         raise OptionError(f"The configuration {path} is a pipe, but is read twice: save it to a file.")
     known = dict.fromkeys([*Options.model_fields, *ScoreOptions.model_fields, *ONLY_IN, *also])
     return read_table(path, known)

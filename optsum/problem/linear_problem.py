@@ -34,7 +34,7 @@ from optsum.program.model import (
     was_stopped,
 )
 from optsum.system.clock import NEVER, Deadline, Stopped, Termination, of_search
-from optsum.system.files import READ_ERRORS, describe_os_error, open_bytes
+from optsum.system.files import READ_ERRORS, as_path, describe_os_error, open_bytes
 from optsum.whole import LARGEST, whole_numbers
 
 _OPEN: Final = LARGEST  # Limit of a row on an open side, if sums fit into 64 bits.
@@ -710,9 +710,10 @@ def _from_pyomo(model: Any, units: Any) -> tuple[LinearModel, tuple[int, ...]]:
 
 def problem_of_file(path: str | PathLike[str], units: Iterable[str] | None, name: str) -> LinearProblem:
     """Return the problem in a file; see `Problem.from_mps`."""
-    program, begins = _read(Path(path), None if units is None else list(units))
+    place = as_path(path, "The file of the program")
+    program, begins = _read(place, None if units is None else list(units))
     labels = program.column_names[: program.units]
-    return LinearProblem(program=program, begins=begins, name=name or Path(path).name.split(".")[0], labels=labels)
+    return LinearProblem(program=program, begins=begins, name=name or place.name.split(".")[0], labels=labels)
 
 
 _LONG_NUMBER: Final = re.compile(rb"(?<![^\s+\-<>=])[\d.]{18,}(?:[eE][+-]?\d{1,3})?(?![^\s+\-<>=])")

@@ -25,6 +25,7 @@ from optsum.errors import InputError, OptsumError, UnsupportedError, unknown_nam
 from optsum.options.options import Options, lengths_of, number_in
 from optsum.registry import DEFAULT_HEURISTIC, FORMULATIONS
 from optsum.system.files import PathLike
+from optsum.whole import is_list
 
 _WIDE = 10_000
 _PAGE = 100  # Width in characters to which long columns are folded if the output is no terminal.
@@ -412,6 +413,8 @@ def to_frame(results: Tabular | Result | PathLike | Iterable[Result | Mapping[st
     if isinstance(results, Result):
         results = [results]
     rows: list[dict[str, Any]] = []
+    if not isinstance(results, str | os.PathLike) and not is_list(results, ordered=False):
+        raise InputError(f"There is no table of {results!r:.60}: give results, rows, or the path of their file.")
     for row in read_rows(results) if isinstance(results, str | os.PathLike) else results:
         if not isinstance(row, Result | Mapping):
             raise InputError(f"A {type(row).__name__} is neither a result nor a row: give results of optsum.solve_all.")

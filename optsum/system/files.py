@@ -52,6 +52,13 @@ def is_meant(name: str) -> bool:
     return not (backup or name.startswith(".") or name.casefold() in _LEFT_BY_SYSTEMS)
 
 
+def as_path(given: Any, what: str) -> Path:
+    """Return a path; raise an `InputError` for anything else, because `open` takes a number for an open file."""
+    if not isinstance(given, str | os.PathLike):
+        raise InputError(f"{what} is {given!r:.60}: give its path, as a text or as a pathlib.Path.")
+    return Path(given)
+
+
 def name_of(path: PathLike) -> str:
     """Return the name of a file for messages; ``-`` is the standard input."""
     return "<stdin>" if path == "-" else os.fspath(path)

@@ -168,6 +168,7 @@ class Module:
 
     def find(self) -> None:
         """Collect the module's functions and all caches before forks, as the search for them would copy the memory."""
+        gc.unfreeze()  # objects that conftest.py has frozen are not listed
         every, name = gc.get_objects(), str(self.path)
         self._functions = [one for one in every if isinstance(one, FunctionType) and one.__code__.co_filename == name]
         self._caches = [one for one in every if isinstance(one, functools._lru_cache_wrapper)]

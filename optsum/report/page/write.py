@@ -34,7 +34,7 @@ from optsum.registry import DEFAULT_HEURISTIC, FORMULATIONS, STRATEGIES
 from optsum.report.comparison import claims, ratio_to_best
 from optsum.report.tables import counted, headline, longest_said, number, seconds, short_seconds, words_kept
 from optsum.running.one_problem import Setup, setup_of
-from optsum.system.files import PathLike, describe_os_error, replacing
+from optsum.system.files import PathLike, as_path, describe_os_error, replacing
 from optsum.text.analyzer import Sentence, raw_text, word_count
 
 _NOT_OF_PROBLEMS: Final = {*OF_SEARCHES, "verify", "preset"}
@@ -1065,7 +1065,7 @@ def write_page(
 
 
 def checked_output(output: PathLike, *, overwrite: bool, inputs: Iterable[PathLike] = ()) -> Path:
-    path = Path(output)
+    path = as_path(output, "The output")
     if any(path.exists() and Path(each).exists() and path.samefile(each) for each in inputs):
         raise OptionError(f"the output {path} is also an input; name another output")
     if path.is_dir() or not path.parent.is_dir():

@@ -66,7 +66,7 @@ from optsum.system.files import (
     replacing,
 )
 from optsum.system.notebook import tracked
-from optsum.whole import is_list
+from optsum.whole import is_list, whole
 
 _LOG: Final = getLogger("optsum")
 
@@ -343,7 +343,7 @@ class Shard:
     of: int = 1
 
     @classmethod
-    def parse(cls, text: str | None) -> Self:
+    def parse(cls, text: Any) -> Self:
         """Return the shard of the text ``i/n``.
 
         Examples
@@ -353,7 +353,7 @@ class Shard:
         """
         if text is None:
             return cls()
-        match = re.fullmatch(r"(\d{1,9})/(\d{1,9})", text.strip(), re.ASCII)
+        match = re.fullmatch(r"(\d{1,9})/(\d{1,9})", text.strip(), re.ASCII) if isinstance(text, str) else None
         if match is None or not 1 <= int(match[1]) <= int(match[2]):
             raise OptionError(f"{text!r:.80} is not a shard: give I/N with I from 1 to N, such as 1/16.")
         return cls(int(match[1]), int(match[2]))
@@ -905,8 +905,8 @@ class RunWork(ExitStack):
         self, plan: Experiment, folder: PathLike, resume: bool, shard: str | None, limit: int | None, details: bool
     ) -> None:
         super().__init__()
-        if limit is not None and limit < 0:
-            raise OptionError(f"A limit of {limit} topics is negative: give a limit of 0 or more.")
+        if limit is not None:
+            limit = whole(limit, "The limit of topics", least=0, error=OptionError)
         self._experiment, self._limit, self._details = plan, limit, details
         self._shard = Shard.parse(shard)
         # Unreadable topics are refused first.

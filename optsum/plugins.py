@@ -87,6 +87,8 @@ class Registry(Generic[T]):
         """Return the class or function of a name, a place (`is_place`) or an `OwnFunction`, or raise `OptionError`."""
         if isinstance(name, OwnFunction):
             return name.function  # type: ignore[return-value]
+        if not isinstance(name, str):
+            raise unknown_name(self.kind, name, self.names())
         if name in self.builtin:
             found = self.builtin[name]
             loaded: type[T] = _attribute(found) if isinstance(found, str) else found

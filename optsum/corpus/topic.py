@@ -170,6 +170,9 @@ def reading_of(
     notes: Notes | None = None,
 ) -> Reading:
     mapped = None if columns is None else parse_columns(columns)
+    for what, value in (("language", language), ("splitter", splitter)):
+        if not isinstance(value, str) and (what == "language" or not callable(value)):
+            raise OptionError(f"The {what} is {value!r:.60}: give a name{' or a function' * (what == 'splitter')}.")
     if source_words is not None:
         source_words = whole(source_words, "--source-words", least=1, most=10**400, error=OptionError)
     return Reading(splitter_of(language, splitter), flat, lines, None, source_words, mapped, notes or Notes())
@@ -655,6 +658,10 @@ def parse_columns(given: str | Mapping[str, str]) -> Columns:
     >>> parse_columns("documents=article,references=highlights").paths
     {'id': ('id',), 'documents': ('article',), 'references': ('highlights',)}
     """
+    if not isinstance(given, str | Mapping):
+        raise OptionError(
+            f"The columns are {given!r:.60}: give a text such as documents=a,references=b, or a dictionary."
+        )
     pairs = [tuple(part.partition("=")[::2]) for part in given.split(",")] if isinstance(given, str) else given.items()
     turned = [(path, key) for key, path in pairs if key not in _KEYS and path in _KEYS]
     if turned:

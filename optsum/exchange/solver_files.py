@@ -284,7 +284,7 @@ def export(
 
 
 def export_topics(topics: AnyTopics, folder: str | Path, kind: str, options: Options) -> Iterator[Exported]:
-    if kind not in FORMATS:
+    if kind not in tuple(FORMATS):  # a tuple, for names that cannot be hashed
         raise unknown_name("format", kind, FORMATS)
     place = _folder(folder)
     for name, made in tasks_of(topics, setup_of(options)):

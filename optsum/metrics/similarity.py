@@ -26,7 +26,7 @@ reference_weights
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final, TypeAlias
 
@@ -251,7 +251,11 @@ def embedded(embed: Embed, sentences: Sequence[Sentence], references: Sequence[S
 
 
 def _embedded(embed: Embed, texts: list[str]) -> list[FloatArray]:
+    if not callable(embed):
+        raise InputError(f"embed is {embed!r:.60}: give a function of texts that returns their vectors")
     made = embed(texts) if texts else []
+    if not isinstance(made, Collection):
+        raise InputError(f"embed returns {made!r:.60} for {len(texts)} texts; return one result for each")
     if len(made) != len(texts):
         raise InputError(f"embed returns {len(made)} results for {len(texts)} texts; return one for each")
     found = [_numbers(one, "the result of embed") for one in made]

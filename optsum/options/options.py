@@ -841,7 +841,7 @@ class Options(Model):
     gap: float | None = Field(None, ge=0, description="relative gap that is good enough")
     target: float | None = Field(None, description="objective that is good enough")
     seed: int = Field(0, ge=0, description="seed of random choices; the same seed gives the same result")
-    workers: Annotated[int, FlagHint(brief=True)] = Field(1, ge=1, description="number of processes")
+    workers: Annotated[int, FlagHint(brief=True)] = Field(1, ge=1, le=10_000, description="number of processes")
     executor: Literal["local", "dask"] = Field(
         "local", description="where processes run: on this machine, or in a cluster of dask"
     )

@@ -378,6 +378,13 @@ _FORMATS: Final[dict[TableFormat, Callable[[Table], str]]] = {
 _MOST_UNITS = 25  # Number of units of a selection that a table shows.
 
 
+def as_row(value: Any) -> Mapping[str, Any]:
+    """Return the row of a result; a row is returned as it is."""
+    if not isinstance(value, Result | Mapping):
+        raise InputError(f"A {type(value).__name__} is neither a result nor a row: give results of optsum.solve_all.")
+    return value.to_row() if isinstance(value, Result) else value
+
+
 def to_frame(results: Tabular | Result | PathLike | Iterable[Result | Mapping[str, Any]]) -> Any:
     """Return results, their rows, or a comparison as a `pandas.DataFrame`.
 
@@ -412,13 +419,11 @@ def to_frame(results: Tabular | Result | PathLike | Iterable[Result | Mapping[st
         return results.to_pandas()
     if isinstance(results, Result):
         results = [results]
-    rows: list[dict[str, Any]] = []
-    if not isinstance(results, str | os.PathLike) and not is_list(results, ordered=False):
+    if isinstance(results, str | os.PathLike):
+        results = read_rows(results)
+    elif not is_list(results, ordered=False):
         raise InputError(f"There is no table of {results!r:.60}: give results, rows, or the path of their file.")
-    for row in read_rows(results) if isinstance(results, str | os.PathLike) else results:
-        if not isinstance(row, Result | Mapping):
-            raise InputError(f"A {type(row).__name__} is neither a result nor a row: give results of optsum.solve_all.")
-        rows.append(dict(_flat(row.to_row() if isinstance(row, Result) else row)))
+    rows = [dict(_flat(as_row(row))) for row in results]
     names = list(dict.fromkeys(name for row in rows for name in row))
     split = {name.partition(".")[0] for name in names if "." in name}
     names = [name for name in names if name not in split or any(row.get(name) is not None for row in rows)]

@@ -363,8 +363,12 @@ class Given(Crew):
     """An executor that the caller made and ends, or a function that makes executors: another one after each crash."""
 
     def __init__(self, source: Executor | Callable[[], Executor]) -> None:
-        self._make = None if isinstance(source, Executor) else source
-        self._executor = source if isinstance(source, Executor) else source()
+        self._make = None if isinstance(source, Executor) or not callable(source) else source
+        made = source if self._make is None else self._make()
+        if not isinstance(made, Executor):
+            what = "executor is" if self._make is None else "The function executor returns"
+            raise OptionError(f"{what} {made!r:.60}: give an Executor, or a function that makes them.")
+        self._executor = made
 
     @property
     def width(self) -> int:

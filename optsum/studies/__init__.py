@@ -488,7 +488,7 @@ STUDIES: Final = {
 
 
 def load_study(name: str) -> type[Study]:
-    if name not in STUDIES:
+    if name not in tuple(STUDIES):  # a tuple, for names that cannot be hashed
         raise unknown_name("study", name, STUDIES)
     module, _, made_by = STUDIES[name].made_by.partition(":")
     found: type[Study] = getattr(import_module(module), made_by)

@@ -32,10 +32,11 @@ from optsum.options.options import OF_SEARCHES, Options, sentence_of
 from optsum.problem.formulation import Formulation
 from optsum.registry import DEFAULT_HEURISTIC, FORMULATIONS, STRATEGIES
 from optsum.report.comparison import claims, ratio_to_best
-from optsum.report.tables import counted, headline, longest_said, number, seconds, short_seconds, words_kept
+from optsum.report.tables import as_row, counted, headline, longest_said, number, seconds, short_seconds, words_kept
 from optsum.running.one_problem import Setup, setup_of
 from optsum.system.files import PathLike, as_path, describe_os_error, replacing
 from optsum.text.analyzer import Sentence, raw_text, word_count
+from optsum.whole import is_list
 
 _NOT_OF_PROBLEMS: Final = {*OF_SEARCHES, "verify", "preset"}
 
@@ -1060,8 +1061,12 @@ def write_page(
     OptionError
         If the output exists, or cannot be written.
     """
+    if not is_list(rows, ordered=False):
+        raise InputError(f"The rows are {rows!r:.60}: give a list of results, or of rows.")
+    if not isinstance(title, str):
+        raise OptionError(f"The title is {title!r:.60}: give a text.")
     path = checked_output(output, overwrite=overwrite)
-    save(path, page_of(gather(row.to_row() if isinstance(row, Result) else row for row in rows), title=title))
+    save(path, page_of(gather(map(as_row, rows)), title=title))
 
 
 def checked_output(output: PathLike, *, overwrite: bool, inputs: Iterable[PathLike] = ()) -> Path:

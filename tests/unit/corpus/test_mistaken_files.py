@@ -13,8 +13,7 @@ from typing import Any
 
 import pytest
 
-import optsum
-from optsum import BadTopic, InputError, Optima, OptsumError, Problem, Topic, as_topic, read_topics
+from optsum import BadTopic, InputError, Topic, as_topic, read_topics
 from optsum.corpus.topics import topics_of
 
 ROW = '{"id": "1", "text": "A cat.", "summary": "cat"}\n'
@@ -295,32 +294,3 @@ def test_doubts_name_keywords_in_python(caplog: pytest.LogCaptureFixture) -> Non
     as_topic({"id": "1", "text": ["A cat", "It sat. Well.", "It ran"], "summary": ["a b", "c d"]})
     assert all("--" not in said for said in caplog.messages)
     assert any('flat="texts"' in said for said in caplog.messages)
-
-
-TOPIC = {"id": "t", "documents": [["a b", "b c"]], "references": [["a b c"]]}
-PATHS: dict[str, Callable[[Any], Any]] = {
-    "configuration": lambda path: optsum.solve(TOPIC, max_length=2, config=path),
-    "system summaries": optsum.read_systems,
-    "program": Problem.from_mps,
-    "optima": Optima.load,
-    "table": optsum.to_frame,
-    "folder of a run": optsum.status,
-    "folders to merge": lambda path: optsum.merge(path, "merged"),
-    "folder to merge": lambda path: optsum.merge([path], "merged"),
-    "folder of the merged run": lambda path: optsum.merge(["run"], path),
-    "folder of the run": lambda path: optsum.run({"topics": "t.jsonl", "grid": {"max_length": [2]}}, path),
-    "folder of the export": lambda path: optsum.export([TOPIC], path, max_length=2),
-    "solutions": lambda path: optsum.import_solutions([TOPIC], path, max_length=2),
-    "output": lambda path: optsum.write_page([], path),
-    "alignments": lambda path: list(optsum.align([TOPIC], alignments=path)),
-}
-
-
-@pytest.mark.parametrize("value", [5, 3.5, True, b"x"])  # 5 could be the number of an open file
-@pytest.mark.parametrize("what", PATHS)
-def test_what_is_no_path_is_refused(what: str, value: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("t.jsonl").write_text(json.dumps(TOPIC) + "\n")
-    with pytest.raises(OptsumError, match=f"{what}.* {value!r}[:.]"):
-        PATHS[what](value)
-    assert [path.name for path in tmp_path.iterdir()] == ["t.jsonl"]

@@ -1,0 +1,94 @@
+"""Arguments of the wrong type are refused in one sentence that names them, and nothing is written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import optsum
+from optsum import Optima, OptsumError, Problem
+
+TOPIC = {"id": "t", "documents": [["a b", "b c"]], "references": [["a b c"]]}
+EXPERIMENT = {"topics": "t.jsonl", "grid": {"max_length": [2]}}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("t.jsonl").write_text(json.dumps(TOPIC) + "\n")
+    return tmp_path
+
+
+PATHS: dict[str, Callable[[Any], Any]] = {
+    "configuration": lambda path: optsum.solve(TOPIC, max_length=2, config=path),
+    "system summaries": optsum.read_systems,
+    "program": Problem.from_mps,
+    "optima": Optima.load,
+    "table": optsum.to_frame,
+    "folder of a run": optsum.status,
+    "folders to merge": lambda path: optsum.merge(path, "merged"),
+    "folder to merge": lambda path: optsum.merge([path], "merged"),
+    "folder of the merged run": lambda path: optsum.merge(["run"], path),
+    "folder of the run": lambda path: optsum.run(EXPERIMENT, path),
+    "folder of the export": lambda path: optsum.export([TOPIC], path, max_length=2),
+    "solutions": lambda path: optsum.import_solutions([TOPIC], path, max_length=2),
+    "output": lambda path: optsum.write_page([], path),
+    "alignments": lambda path: list(optsum.align([TOPIC], alignments=path)),
+}
+
+
+@pytest.mark.parametrize("value", [5, 3.5, True, b"x"])  # 5 could be the number of an open file
+@pytest.mark.parametrize("what", PATHS)
+def test_what_is_no_path_is_refused(what: str, value: Any, folder: Path) -> None:
+    with pytest.raises(OptsumError, match=f"{what}.* {value!r}[:.]"):
+        PATHS[what](value)
+    assert [path.name for path in folder.iterdir()] == ["t.jsonl"]
+
+
+OTHERS: dict[str, Callable[[Any], Any]] = {
+    "columns": lambda value: optsum.solve(TOPIC, max_length=2, columns=value),
+    "language": lambda value: optsum.read_topics("t.jsonl", language=value),
+    "splitter": lambda value: optsum.read_topics("t.jsonl", splitter=value),
+    "embed": lambda value: optsum.solve(TOPIC, max_length=2, metric="similarity", embed=value),
+    "formulation": lambda value: optsum.solve(TOPIC, max_length=2, formulation=value),
+    "study": lambda value: optsum.study(value, [TOPIC]),
+    "strategy": lambda value: optsum.compare([TOPIC], max_length=2, exact=value),
+    "format": lambda value: optsum.export([TOPIC], "out", value, max_length=2),
+    "shard": lambda value: optsum.run(EXPERIMENT, "run", shard=value, progress=False),
+    "limit": lambda value: optsum.run(EXPERIMENT, "run", limit=value, progress=False),
+    "executor": lambda value: list(optsum.solve_all([TOPIC], max_length=2, executor=value)),
+    "rows": lambda value: optsum.write_page(value, "page.html"),
+    "title": lambda value: optsum.write_page([optsum.solve(TOPIC, max_length=2)], "page.html", title=value),
+}
+
+
+@pytest.mark.parametrize("value", [[], {}, {1}, b"x", 2.5, Decimal("0.5"), Fraction(1, 2), date(2020, 1, 1), object()])
+@pytest.mark.parametrize("what", OTHERS)
+def test_other_arguments_are_named(what: str, value: Any, folder: Path) -> None:
+    if (what, value) in [("columns", {}), ("rows", []), ("rows", {1})]:  # allowed here, and refused for what is missing
+        value = 5
+    with pytest.raises(OptsumError, match=rf"(?i)\b{what}\b|There is no {what}"):
+        OTHERS[what](value)
+    assert {path.name for path in folder.iterdir()} <= {"t.jsonl", "run"}
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: optsum.write_page([5], "page.html"), "A int is neither a result nor a row"),
+        (lambda: optsum.to_frame([5]), "A int is neither a result nor a row"),
+        (lambda: optsum.solve(TOPIC, max_length=2, metric="similarity", embed=lambda _: 5), "embed returns 5"),
+        (lambda: list(optsum.solve_all([TOPIC], max_length=2, executor=lambda: 5)), "executor returns 5"),
+        (lambda: optsum.solve(TOPIC, max_length=2, workers=10**30), "workers"),
+    ],
+)
+def test_what_a_value_holds_or_returns_is_named(call: Callable[[], Any], said: str) -> None:
+    with pytest.raises(OptsumError, match=said):
+        call()

@@ -459,7 +459,7 @@ def _make_shorts(halves: Any, max_length: int) -> Any:
 DONE, FEASIBLE, TIES, BEST_CHANGED, LISTED, FULL = 0, 1, 2, 3, 4, 5
 _DEPTH, _UNIT, _AT, _END, _HELD, _TOP, _BOTTOM = 6, 7, 8, 9, 10, 11, 12
 _BLOCK: Final = 1024
-_MARGIN: Final = 1e-9  # Relative margin of candidates, far above rounding errors, and far below most differences.
+MARGIN: Final = 1e-9  # Relative margin of candidates, far above rounding errors, and far below most differences.
 
 
 class Stack(NamedTuple):
@@ -622,7 +622,7 @@ def _hold(walk: Any, masks: Any, first: int, size: int) -> Any:
         if combination == INTEGER:
             if scalars[_HELD] == 0 or block[0, place] >= scalars[_TOP]:
                 _meet(combination, weights, scalars, floats, block, place, best, listed, path, mask)
-        elif scalars[_HELD] == 0 or values[place] >= floats[0] * (1 - _MARGIN):
+        elif scalars[_HELD] == 0 or values[place] >= floats[0] * (1 - MARGIN):
             if rules[_EXACT] == 1:
                 _meet(combination, weights, scalars, floats, block, place, best, listed, path, mask)
             elif scalars[LISTED] == len(listed):
@@ -708,7 +708,7 @@ def advance_pairs(halves: Any, shorts: Any, walk: Any, visits: int, steps: int) 
             else:
                 highest_value = _values(block, values, combination, weights, totals, short_totals, words, depth,
                                         short_words, word_total, word_shift, shared, at, size)  # fmt: skip
-                promising = scalars[_HELD] == 0 or highest_value >= floats[0] * (1 - _MARGIN)
+                promising = scalars[_HELD] == 0 or highest_value >= floats[0] * (1 - MARGIN)
             if promising:
                 scalars[_DEPTH] = depth
                 size = _hold(walk, masks, at, size)

@@ -1,8 +1,9 @@
 """Exhaustive search of every selection within the limits, with an estimate of its time.
 
-Three walks through all selections have one interface:
+Four walks through all selections have one interface:
 
 * `Pairs` combines sets of long units and sets of short ones, for extracts: hundreds of millions of selections a second;
+* `Similarities` keeps the best similarity of each token, for instances of best similarities: millions a second;
 * `Flips` adds and removes single units, for all other instances in the normal form that fit into 64 bits;
 * `OneByOne` calls the problem's own `evaluate` for each selection, for all other problems.
 """
@@ -15,12 +16,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
 from math import inf, isinf
-from typing import Any, ClassVar, Final, NamedTuple, TypeAlias
+from typing import Any, ClassVar, Final, NamedTuple, TypeAlias, TypeGuard
 
 import numpy as np
+from numpy.typing import NDArray
 
 from optsum.contracts.strategy import Run, Strategy
-from optsum.coverage.instance import Coverage, IntArray, Key, Sense, gains_alone, key_of
+from optsum.coverage.instance import Coverage, Facility, IntArray, Key, Sense, gains_alone, kernel_array, key_of
 from optsum.coverage.state import (
     INTEGER,
     KINDS,
@@ -44,7 +46,15 @@ from optsum.system.compiled import compiles, njit
 from optsum.whole import LARGEST
 
 from . import meet_in_the_middle
-from .meet_in_the_middle import Halves, advance_pairs, halves_of, shorts_of, start_pairs
+from .meet_in_the_middle import (
+    MARGIN,
+    Halves,
+    advance_pairs,
+    halves_of,
+    shorts_of,
+    start_pairs,
+    value_at,
+)
 
 _SAFE: Final = 2**62
 _CANDIDATES: Final = 4096
@@ -74,6 +84,8 @@ class Walker(ABC):
 def walker_of(problem: Problem, coverage: Coverage | None, see: Callable[[Selection], Evaluation], rows: int) -> Walker:
     """Return the quickest walk for a problem; `coverage`: its normal form, if any; `rows`: ties to list."""
     if coverage is not None:
+        if _is_of_similarities(coverage):
+            return Similarities(coverage, rows)
         if (halves := _halves(coverage)) is not None:
             return Pairs(coverage, halves, rows)
         if (arrays := arrays_of(coverage)) is not None:
@@ -86,7 +98,8 @@ def prepare() -> None:
     instance = Coverage.of([1, 1], [{0: 1}, {0: 1}], [[1]], max_length=1)
     halves, arrays = _halves(instance), arrays_of(instance)
     assert halves is not None and arrays is not None  # noqa: S101, PT018 - both serve so small an instance
-    for walk in (Pairs(instance, halves, 1), Flips(instance, arrays, 1)):
+    similar = Facility.given(np.ones((1, 2), np.int64), np.ones(1, np.int64), [1, 1], full=1, max_length=1)
+    for walk in (Pairs(instance, halves, 1), Flips(instance, arrays, 1), Similarities(similar, 1)):
         walk.advance(1)
 
 
@@ -108,11 +121,48 @@ def _halves(coverage: Coverage) -> Halves | None:
     return halves_of(coverage)
 
 
-class Pairs(Walker):
+class Deciding(Walker):
+    """A walk whose kernel picks candidates in floating point, with a wide margin, so that exact fractions decide."""
+
+    def __init__(self, coverage: Coverage, rows: int) -> None:
+        self._coverage, self._rows = coverage, rows
+        self._keys: dict[tuple[int, ...], Key] = {}
+        self._best: Key | None = None
+        if coverage.min_length == 0:  # the empty selection is not counted
+            self._best = key_of(coverage, tuple(coverage.constants.tolist()), 0)
+        self._ties: list[list[int]] = []
+        self.expected = visits_of(coverage)
+
+    def decide(self, candidates: Iterable[tuple[IntArray, list[int]]]) -> Selection | None:
+        """Compare candidates (their rows in the kernel, and their totals) with the best; return a new best one."""
+        found: Selection | None = None
+        for row, totals in candidates:
+            key = self._keys.get(tuple(totals))
+            if key is None:
+                key = self._keys[tuple(totals)] = key_of(self._coverage, tuple(totals), 0)
+            if self._best is None or key > self._best:
+                self._best, self.ties, self._ties = key, 0, []
+                found = tuple(self.units(row))
+            if key == self._best:
+                self.ties += 1
+                if len(self._ties) < self._rows:
+                    self._ties.append(self.units(row))
+        if len(self._keys) > 16 * _CANDIDATES:
+            self._keys.clear()
+        return found
+
+    @abstractmethod
+    def units(self, row: IntArray) -> list[int]:
+        """Return the units of a row of the kernel, in ascending order."""
+
+    def listed(self) -> list[list[int]]:
+        return self._ties
+
+
+class Pairs(Deciding):
     """The walk that combines each set of the long half with each fitting set of the short half.
 
-    If products of comparisons do not fit into 64 bits, the kernel picks candidates in floating point, with a wide
-    margin, and exact fractions decide.
+    The kernel decides by itself if the products of its comparisons fit into 64 bits.
     """
 
     rate = 2e8
@@ -121,15 +171,10 @@ class Pairs(Walker):
     def __init__(self, coverage: Coverage, halves: Halves, rows: int) -> None:
         combination = INTEGER if coverage.constant_denominator else KINDS[coverage.combination]
         exact = coverage.constant_denominator or fits(coverage)
-        self._coverage, self._halves, self._exact, self._rows = coverage, halves, exact, rows
+        super().__init__(coverage, rows)
+        self._halves, self._exact = halves, exact
         self._shorts = shorts_of(halves, int(coverage.max_length))
         self._walk = start_pairs(coverage, halves, combination, exact=exact, rows=rows if exact else _CANDIDATES)
-        self._keys: dict[tuple[int, ...], Key] = {}
-        self._best: Key | None = None
-        self._ties: list[list[int]] = []
-        if not exact and coverage.min_length == 0:
-            self._best = key_of(coverage, tuple(coverage.constants.tolist()), 0)
-        self.expected = visits_of(coverage)
 
     def advance(self, visits: int) -> Selection | None:
         scalars = self._walk.scalars
@@ -137,38 +182,21 @@ class Pairs(Walker):
         self.done = bool(scalars[meet_in_the_middle.DONE])
         self.visited = self.feasible = int(scalars[meet_in_the_middle.FEASIBLE])
         if not self._exact:
-            return self._decide()
+            number = int(scalars[meet_in_the_middle.LISTED])
+            scalars[meet_in_the_middle.LISTED] = 0
+            return self.decide(zip(self._walk.listed[:number], self._walk.found[:number].tolist(), strict=True))
         self.ties = int(scalars[meet_in_the_middle.TIES])
         if not scalars[meet_in_the_middle.BEST_CHANGED]:
             return None
         scalars[meet_in_the_middle.BEST_CHANGED] = 0
-        return tuple(self._units(self._walk.best))
-
-    def _decide(self) -> Selection | None:
-        found: Selection | None = None
-        number = int(self._walk.scalars[meet_in_the_middle.LISTED])
-        for row, totals in zip(self._walk.listed[:number], self._walk.found[:number].tolist(), strict=True):
-            key = self._keys.get(tuple(totals))
-            if key is None:
-                key = self._keys[tuple(totals)] = key_of(self._coverage, tuple(totals), 0)
-            if self._best is None or key > self._best:
-                self._best, self.ties, self._ties = key, 0, []
-                found = tuple(self._units(row))
-            if key == self._best:
-                self.ties += 1
-                if len(self._ties) < self._rows:
-                    self._ties.append(self._units(row))
-        if len(self._keys) > 16 * _CANDIDATES:
-            self._keys.clear()
-        self._walk.scalars[meet_in_the_middle.LISTED] = 0
-        return found
+        return tuple(self.units(self._walk.best))
 
     def listed(self) -> list[list[int]]:
         if not self._exact:
-            return self._ties
-        return [self._units(row) for row in self._walk.listed[: int(self._walk.scalars[meet_in_the_middle.LISTED])]]
+            return super().listed()
+        return [self.units(row) for row in self._walk.listed[: int(self._walk.scalars[meet_in_the_middle.LISTED])]]
 
-    def _units(self, row: IntArray) -> list[int]:
+    def units(self, row: IntArray) -> list[int]:
         depth = int(row[0])
         mask = int(row[depth + 1])
         long = self._halves.long.units[row[1 : depth + 1]].tolist()
@@ -275,6 +303,120 @@ class Flips(Walker):
         return [row[1 : row[0] + 1].tolist() for row in self._walk.listed[: int(self._walk.scalars[LISTED])]]
 
 
+def _is_of_similarities(coverage: Coverage) -> TypeGuard[Facility]:
+    """Return whether `Similarities` serves an instance: it has no constraints besides the limits of length."""
+    return isinstance(coverage, Facility) and not coverage.rows and not len(coverage.parents)
+
+
+class SimilarityWalk(NamedTuple):
+    """The data of a walk through the selections of an instance of best similarities, and its position.
+
+    Row d of `best`, column d of `totals` and place d of `length` are for the first d units of the path.
+    """
+
+    weighted: IntArray  # (units, tokens): similarities, multiplied by the weight of the token.
+    own: IntArray  # (0 or 2, units): as in `Facility`.
+    lengths: IntArray  # (units,): ascending.
+    rules: IntArray  # (3,): minimum and maximum length, and the kind of the value.
+    weights: IntArray  # (ratios,)
+    best: IntArray  # (units + 1, tokens): the largest weighted similarity of each token.
+    totals: IntArray  # (totals, units + 1)
+    length: IntArray  # (units + 1,)
+    path: IntArray  # (units,)
+    scalars: IntArray  # (11,): as in `FlipWalk`.
+    value: NDArray[np.float64]  # (1,): the largest value so far.
+    listed: IntArray  # (candidates, units + 1): the number of units, and the units.
+    found: IntArray  # (candidates, totals)
+
+
+@njit(cache=True)
+def advance_similarities(walk: Any, visits: int) -> None:
+    """Visit up to `visits` more selections, fewer if there is no room for more candidates."""
+    weighted, own, lengths, rules, weights, best, totals, length, path, scalars, value, listed, found = walk
+    n, tokens = weighted.shape
+    rest = np.zeros(n + 1, np.int64)
+    for unit in range(n - 1, -1, -1):
+        rest[unit] = rest[unit + 1] + lengths[unit]
+    depth, unit, left = scalars[_DEPTH], scalars[_UNIT], visits
+    while left > 0 and scalars[LISTED] < len(listed):
+        # Units are sorted by length: if one does not fit, no later one does.
+        if unit < n and length[depth] + lengths[unit] <= rules[1] and length[depth] + rest[unit] >= rules[0]:
+            above, top = depth + 1, np.int64(0)
+            for token in range(tokens):
+                most = max(best[depth, token], weighted[unit, token])
+                best[above, token] = most
+                top += most
+            totals[0, above] = top
+            for total in range(len(own)):
+                totals[total + 2, above] = totals[total + 2, depth] + own[total, unit]
+            length[above], path[depth] = length[depth] + lengths[unit], unit
+            depth, unit, left = above, unit + 1, left - 1
+            scalars[VISITED] += 1
+            if length[depth] >= rules[0]:
+                scalars[FEASIBLE] += 1
+                now = value_at(rules[2], weights, totals, depth)
+                if scalars[_HELD] == 0 or now >= value[0] * (1 - MARGIN):
+                    value[0] = max(value[0], now) if scalars[_HELD] else now
+                    scalars[_HELD] = 1
+                    row = scalars[LISTED]
+                    listed[row, 0] = depth
+                    for place in range(depth):
+                        listed[row, place + 1] = path[place]
+                    for total in range(len(totals)):
+                        found[row, total] = totals[total, depth]
+                    scalars[LISTED] += 1
+            continue
+        if depth == 0:
+            scalars[DONE] = 1
+            break
+        depth -= 1
+        unit = path[depth] + 1
+    scalars[_DEPTH], scalars[_UNIT] = depth, unit
+
+
+class Similarities(Deciding):
+    """The depth-first walk that keeps the largest similarity of each token to the units on its path."""
+
+    rate = 2e7
+    stride = 1 << 16
+
+    def __init__(self, coverage: Facility, rows: int) -> None:
+        super().__init__(coverage, rows)
+        self._order = np.argsort(coverage.lengths, kind="stable")
+        weighted = (coverage.similar[:, self._order] * coverage.importance[:, None]).T
+        n, tokens = weighted.shape
+        totals = np.repeat(coverage.constants[:, None], n + 1, axis=1)
+        kind = INTEGER if coverage.constant_denominator else KINDS[coverage.combination]
+        self._walk = SimilarityWalk(
+            kernel_array(weighted),
+            kernel_array(coverage.own[:, self._order]),
+            kernel_array(coverage.lengths[self._order]),
+            np.array([coverage.min_length, coverage.max_length, kind], np.int64),
+            kernel_array(coverage.weights),
+            np.zeros((n + 1, tokens), np.int64),
+            kernel_array(totals),
+            np.zeros(n + 1, np.int64),
+            np.zeros(n, np.int64),
+            np.zeros(11, np.int64),
+            np.zeros(1),
+            np.zeros((_CANDIDATES, n + 1), np.int64),
+            np.zeros((_CANDIDATES, len(totals)), np.int64),
+        )
+        if coverage.min_length == 0:  # the value of the empty selection must be exceeded; it is 0
+            self._walk.scalars[_HELD] = 1
+
+    def advance(self, visits: int) -> Selection | None:
+        scalars = self._walk.scalars
+        advance_similarities(self._walk, visits)
+        self.done = bool(scalars[DONE])
+        self.visited, self.feasible = int(scalars[VISITED]), int(scalars[FEASIBLE])
+        number, scalars[LISTED] = int(scalars[LISTED]), 0
+        return self.decide(zip(self._walk.listed[:number], self._walk.found[:number].tolist(), strict=True))
+
+    def units(self, row: IntArray) -> list[int]:
+        return sorted(self._order[row[1 : row[0] + 1]].tolist())
+
+
 class OneByOne(Walker):
     """The walk that calls the problem's `evaluate` for each selection: exact for all numbers, but slow."""
 
@@ -320,6 +462,8 @@ class OneByOne(Walker):
 def seconds_of(problem: Problem, worth: float) -> float:
     """Estimate the seconds of a visit of all selections; a result above `worth` is only a lower limit."""
     coverage = problem.coverage.merged if problem.can(Capability.COVERAGE) else None
+    if coverage is not None and _is_of_similarities(coverage):
+        return visits_of(coverage, worth * Similarities.rate) / Similarities.rate
     kinds = (OneByOne,) if coverage is None else (Flips, Pairs)
     slowest, quickest = kinds[0].rate, kinds[-1].rate
     visits = visits_of(problem if coverage is None else coverage, worth * quickest)
@@ -391,8 +535,11 @@ def size_of_best(instance: Coverage) -> tuple[int, int]:
 
 _ONE_RATIO_S: Final = 5e-4
 _SEVERAL_S: Final = 0.025
+_SIMILAR_S: Final = 1.0
 _ANY_S: Final = 0.01
-"""Longest visit (s) of few selections: for one ratio, for several, and for problems outside the normal form."""
+"""Longest visit (s) of few selections: for one ratio, for several, for F1 by similarity, whose other search takes
+seconds, and for problems outside the normal form.
+"""
 
 
 def is_few(problem: Problem) -> bool:
@@ -400,7 +547,8 @@ def is_few(problem: Problem) -> bool:
     worth = _ANY_S
     if problem.can(Capability.COVERAGE):
         instance = problem.coverage
-        worth = _ONE_RATIO_S if instance.combination.is_itself(instance.weights) else _SEVERAL_S
+        several = _SIMILAR_S if _is_of_similarities(instance) else _SEVERAL_S
+        worth = _ONE_RATIO_S if instance.combination.is_itself(instance.weights) else several
     return seconds_of(problem, worth) <= worth
 
 
@@ -592,7 +740,7 @@ class Exhaustive(Strategy):
     enumerates: ClassVar[bool] = True
 
     def prepare(self, problem: Problem | None = None) -> None:
-        """Compile the kernels of `Pairs` and `Flips`, because the instance decides which of them is used."""
+        """Compile the kernels of all walks, because the instance decides which of them is used."""
         if problem is None or problem.can(Capability.COVERAGE):
             prepare()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import isabstract
 from math import comb
 from pathlib import Path
 from typing import Any
@@ -10,12 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 from optsum.solvers.exhaustive import strategy
-from optsum.solvers.exhaustive.strategy import Exhaustive, Flips, OneByOne, Pairs, Walker, walker_of
+from optsum.solvers.exhaustive.strategy import Exhaustive, Flips, OneByOne, Pairs, Similarities, Walker, walker_of
 from trying import every_set
 
 import optsum
 from optsum.contracts.result import Status
-from optsum.coverage.instance import Combination, Coverage, Sense
+from optsum.coverage.instance import Combination, Coverage, Facility, Row, Sense
 from optsum.coverage.state import arrays_of
 from optsum.optima.counting import count_feasible
 from optsum.problem.problem import CoverageProblem, Evaluation, Problem
@@ -135,6 +136,52 @@ def test_many_ties_that_only_fractions_can_tell_are_all_counted_and_listed() -> 
     assert Exhaustive().enumerate(CoverageProblem.of(coverage), Limits()).count == comb(16, 5)
 
 
+def similar(rng: np.random.Generator, units: int = 9, **limits: Any) -> Facility:
+    """Return an instance of best similarities with few different numbers, so that there are ties; half are F1."""
+    tokens, most = int(rng.integers(1, 6)), int(rng.choice([2, 4, 2**20]))
+    lengths = rng.integers(0, 5, units)
+    own = np.vstack([rng.integers(0, 2 + lengths), lengths]) if rng.integers(2) else None
+    low = int(rng.choice([0, 0, 3, 7, 40]))
+    return Facility.given(
+        rng.integers(0, most, (tokens, units)), rng.integers(1, 4, tokens), lengths.tolist(), full=4 * most * tokens,
+        own=own, **{"min_length": low, "max_length": low + int(rng.integers(0, 9)), **limits},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("stride", [1, 5, 1 << 20])
+def test_best_similarities_are_walked_as_one_by_one(stride: int) -> None:
+    kinds = set()
+    for seed in range(120):
+        instance = similar(np.random.default_rng(seed))
+        problem = CoverageProblem.of(instance)
+        quick, slow = (
+            walker_of(problem, instance, problem.evaluate, 1 << 9),
+            OneByOne(problem, instance, problem.evaluate, 1 << 9),
+        )
+        assert isinstance(quick, Similarities)
+        assert walked(quick, stride) == walked(slow, 1 << 18)
+        assert search(problem, "exhaustive").key == brute_force(problem).best
+        kinds.add((instance.constant_denominator, instance.min_length > 0, quick.feasible > 0))
+    assert len(kinds) == 8
+
+
+def test_more_equal_similarities_than_candidates_fit() -> None:
+    alike = Facility.given(
+        np.ones((2, 16), np.int64), np.ones(2, np.int64), [2] * 16, full=2, max_length=11, own=np.full((2, 16), 2)
+    )
+    result = search(CoverageProblem.of(alike), "exhaustive")
+    assert result.statistics["best_selections"] == sum(comb(16, units) for units in range(1, 6))
+    assert Exhaustive().enumerate(CoverageProblem.of(alike), Limits()).count == result.statistics["best_selections"]
+
+
+def test_similarities_with_rows_are_not_walked_by_themselves() -> None:
+    instance = similar(np.random.default_rng(0), max_length=9, min_length=0)
+    bounded = instance.with_rows([Row((0, 1), (1, 1), 1)])
+    problem = CoverageProblem.of(bounded)
+    assert not isinstance(walker_of(problem, bounded, problem.evaluate, 0), Similarities)
+    assert search(problem, "exhaustive").key == brute_force(problem).best
+
+
 def test_a_long_list_of_ties_takes_a_second_walk() -> None:
     alike = Coverage.of([2] * 16, [{0: 1}] * 16, [[1] * 16], constants=(0, 16), max_length=11)
     optima = Exhaustive().enumerate(CoverageProblem.of(alike), Limits())
@@ -251,19 +298,23 @@ def test_windows_of_real_documents(metric: str, shared_data: Path) -> None:
 
 
 def test_every_walker_is_tested(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert {Pairs, Flips, OneByOne} == {
-        each for each in vars(strategy).values() if isinstance(each, type) and issubclass(each, Walker)
-    } - {Walker}
+    assert {Pairs, Flips, OneByOne, Similarities} == {
+        each
+        for each in vars(strategy).values()
+        if isinstance(each, type) and issubclass(each, Walker) and not isabstract(each)
+    }
 
 
 @pytest.mark.parametrize("stride", [1, 100, 1 << 20])
 def test_the_size_of_slices_does_not_change_the_result(stride: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(4)
-    for walker in (Pairs, Flips):
+    for walker in (Pairs, Flips, Similarities):
         monkeypatch.setattr(walker, "stride", stride)
     monkeypatch.setattr("optsum.system.clock._SLICE_S", 0.0)  # halves the size of each slice
-    for kind in ("recall", "joined"):
-        problem = CoverageProblem.of(random_coverage(rng, kind=kind))
+    for kind in ("recall", "joined", "similar"):
+        problem = CoverageProblem.of(
+            similar(rng, min_length=0, max_length=9) if kind == "similar" else random_coverage(rng, kind=kind)
+        )
         result = search(problem, "exhaustive")
         visited = sum(problem.length(each) <= problem.max_length for each in every_set(problem.size))
         assert result.evaluations == visited, "each once, and the empty one"

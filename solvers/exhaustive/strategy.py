@@ -311,7 +311,8 @@ def _is_of_similarities(coverage: Coverage) -> TypeGuard[Facility]:
 class SimilarityWalk(NamedTuple):
     """The data of a walk through the selections of an instance of best similarities, and its position.
 
-    Row d of `best`, column d of `totals` and place d of `length` are for the first d units of the path.
+    Row d of `best`, column d of `totals` and place d of `length` are for the first d units of the path, which has at
+    most as many units (`depths`) as fit.
     """
 
     weighted: IntArray  # (units, tokens): similarities, multiplied by the weight of the token.
@@ -319,13 +320,13 @@ class SimilarityWalk(NamedTuple):
     lengths: IntArray  # (units,): ascending.
     rules: IntArray  # (3,): minimum and maximum length, and the kind of the value.
     weights: IntArray  # (ratios,)
-    best: IntArray  # (units + 1, tokens): the largest weighted similarity of each token.
-    totals: IntArray  # (totals, units + 1)
-    length: IntArray  # (units + 1,)
-    path: IntArray  # (units,)
+    best: IntArray  # (depths + 1, tokens): the largest weighted similarity of each token.
+    totals: IntArray  # (totals, depths + 1)
+    length: IntArray  # (depths + 1,)
+    path: IntArray  # (depths,)
     scalars: IntArray  # (11,): as in `FlipWalk`.
     value: NDArray[np.float64]  # (1,): the largest value so far.
-    listed: IntArray  # (candidates, units + 1): the number of units, and the units.
+    listed: IntArray  # (candidates, depths + 1): the number of units, and the units.
     found: IntArray  # (candidates, totals)
 
 
@@ -382,10 +383,11 @@ class Similarities(Deciding):
 
     def __init__(self, coverage: Facility, rows: int) -> None:
         super().__init__(coverage, rows)
-        self._order = np.argsort(coverage.lengths, kind="stable")
+        order = np.argsort(coverage.lengths, kind="stable")
+        deepest = int(np.searchsorted(np.cumsum(coverage.lengths[order]), coverage.max_length, side="right"))
+        self._order = order[coverage.lengths[order] <= coverage.max_length]
         weighted = (coverage.similar[:, self._order] * coverage.importance[:, None]).T
-        n, tokens = weighted.shape
-        totals = np.repeat(coverage.constants[:, None], n + 1, axis=1)
+        totals = np.repeat(coverage.constants[:, None], deepest + 1, axis=1)
         kind = INTEGER if coverage.constant_denominator else KINDS[coverage.combination]
         self._walk = SimilarityWalk(
             kernel_array(weighted),
@@ -393,13 +395,13 @@ class Similarities(Deciding):
             kernel_array(coverage.lengths[self._order]),
             np.array([coverage.min_length, coverage.max_length, kind], np.int64),
             kernel_array(coverage.weights),
-            np.zeros((n + 1, tokens), np.int64),
+            np.zeros((deepest + 1, weighted.shape[1]), np.int64),
             kernel_array(totals),
-            np.zeros(n + 1, np.int64),
-            np.zeros(n, np.int64),
+            np.zeros(deepest + 1, np.int64),
+            np.zeros(deepest, np.int64),
             np.zeros(11, np.int64),
             np.zeros(1),
-            np.zeros((_CANDIDATES, n + 1), np.int64),
+            np.zeros((_CANDIDATES, deepest + 1), np.int64),
             np.zeros((_CANDIDATES, len(totals)), np.int64),
         )
         if coverage.min_length == 0:  # the value of the empty selection must be exceeded; it is 0

@@ -287,7 +287,7 @@ def test_a_run_of_the_first_topics_can_be_extended(capsys: pytest.CaptureFixture
     run("whole", given)
     assert timeless(rows()) == timeless(rows("whole"))
     assert run("none", given, limit=0).total == 0
-    with pytest.raises(optsum.OptionError, match="a limit of 0 or more"):
+    with pytest.raises(optsum.OptionError, match="limit of topics is -1; it must be 0 or more"):
         run("none", given, limit=-1)
     Path("e.toml").write_text('topics = "topics.jsonl"\nstrategy = "lead"\nmax-length = 3\n')
     assert main(["run", "e.toml", "few", "--limit", "2"]) == 0

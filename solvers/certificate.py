@@ -49,7 +49,8 @@ def certify(problem: Problem, deadline: Deadline) -> Key | None:
     instance = problem.coverage
     if len(instance.joints) > MANY_JOINTS and not instance.constant_denominator:
         return problem.root_bound(deadline)  # the engine would need several programs, which take longer
-    instance = instance.relaxed.merged
+    few = is_few(CoverageProblem.of(instance), deadline.left_s)  # then not even best similarities are relaxed
+    instance = instance.merged if few else instance.relaxed.merged
     try:
         found = _optimum(instance, deadline)
     except (Stopped, UnsupportedError) as reason:
@@ -70,7 +71,7 @@ def _optimum(instance: Coverage, deadline: Deadline) -> Key | None:
     if deadline.passed:
         return None
     plain = CoverageProblem.of(instance)  # without a subclass's own evaluation
-    if is_few(plain):
+    if is_few(plain, deadline.left_s):
         limits = Limits(time_s=deadline.left_s if deadline.limited else None)
         run = Run(plain, limits)
         Exhaustive().search(run)

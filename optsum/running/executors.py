@@ -364,11 +364,11 @@ class Given(Crew):
 
     def __init__(self, source: Executor | Callable[[], Executor]) -> None:
         self._make = None if isinstance(source, Executor) or not callable(source) else source
-        made = source if self._make is None else self._make()
-        if not isinstance(made, Executor):
+        made: Any = source if self._make is None else self._make()
+        if not callable(getattr(made, "submit", None)):
             what = "executor is" if self._make is None else "The function executor returns"
             raise OptionError(f"{what} {made!r:.60}: give an Executor, or a function that makes them.")
-        self._executor = made
+        self._executor: Executor = made
 
     @property
     def width(self) -> int:

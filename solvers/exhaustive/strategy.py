@@ -133,23 +133,29 @@ class Deciding(Walker):
         self._ties: list[list[int]] = []
         self.expected = visits_of(coverage)
 
-    def decide(self, candidates: Iterable[tuple[IntArray, list[int]]]) -> Selection | None:
+    def decide(self, listed: IntArray, found: IntArray) -> Selection | None:
         """Compare candidates (their rows in the kernel, and their totals) with the best; return a new best one."""
-        found: Selection | None = None
-        for row, totals in candidates:
-            key = self._keys.get(tuple(totals))
+        best: Selection | None = None
+        if not len(listed):
+            return best
+        different, first, which, counts = np.unique(
+            found, axis=0, return_index=True, return_inverse=True, return_counts=True
+        )
+        for number in np.argsort(first).tolist():  # in the order in which they were found
+            totals = tuple(different[number].tolist())
+            key = self._keys.get(totals)
             if key is None:
-                key = self._keys[tuple(totals)] = key_of(self._coverage, tuple(totals), 0)
+                key = self._keys[totals] = key_of(self._coverage, totals, 0)
             if self._best is None or key > self._best:
                 self._best, self.ties, self._ties = key, 0, []
-                found = tuple(self.units(row))
+                best = tuple(self.units(listed[first[number]]))
             if key == self._best:
-                self.ties += 1
-                if len(self._ties) < self._rows:
-                    self._ties.append(self.units(row))
+                rows = np.flatnonzero(which.reshape(-1) == number)
+                self.ties += len(rows)
+                self._ties += [self.units(listed[row]) for row in rows[: self._rows - len(self._ties)]]
         if len(self._keys) > 16 * _CANDIDATES:
             self._keys.clear()
-        return found
+        return best
 
     @abstractmethod
     def units(self, row: IntArray) -> list[int]:
@@ -184,7 +190,7 @@ class Pairs(Deciding):
         if not self._exact:
             number = int(scalars[meet_in_the_middle.LISTED])
             scalars[meet_in_the_middle.LISTED] = 0
-            return self.decide(zip(self._walk.listed[:number], self._walk.found[:number].tolist(), strict=True))
+            return self.decide(self._walk.listed[:number], self._walk.found[:number])
         self.ties = int(scalars[meet_in_the_middle.TIES])
         if not scalars[meet_in_the_middle.BEST_CHANGED]:
             return None
@@ -303,6 +309,11 @@ class Flips(Walker):
         return [row[1 : row[0] + 1].tolist() for row in self._walk.listed[: int(self._walk.scalars[LISTED])]]
 
 
+def rate_of_similarities(coverage: Facility) -> float:
+    """Return how many selections `Similarities` visits in a second; a visit looks at each token."""
+    return 1e9 / (20 + 0.7 * len(coverage.similar))
+
+
 def _is_of_similarities(coverage: Coverage) -> TypeGuard[Facility]:
     """Return whether `Similarities` serves an instance: it has no constraints besides the limits of length."""
     return isinstance(coverage, Facility) and not coverage.rows and not len(coverage.parents)
@@ -356,9 +367,8 @@ def advance_similarities(walk: Any, visits: int) -> None:
             if length[depth] >= rules[0]:
                 scalars[FEASIBLE] += 1
                 now = value_at(rules[2], weights, totals, depth)
-                if scalars[_HELD] == 0 or now >= value[0] * (1 - MARGIN):
-                    value[0] = max(value[0], now) if scalars[_HELD] else now
-                    scalars[_HELD] = 1
+                if now >= value[0] * (1 - MARGIN):
+                    value[0] = max(value[0], now)
                     row = scalars[LISTED]
                     listed[row, 0] = depth
                     for place in range(depth):
@@ -378,11 +388,11 @@ def advance_similarities(walk: Any, visits: int) -> None:
 class Similarities(Deciding):
     """The depth-first walk that keeps the largest similarity of each token to the units on its path."""
 
-    rate = 2e7
-    stride = 1 << 16
+    stride = 1 << 14
 
     def __init__(self, coverage: Facility, rows: int) -> None:
         super().__init__(coverage, rows)
+        self.rate = rate_of_similarities(coverage)
         order = np.argsort(coverage.lengths, kind="stable")
         deepest = int(np.searchsorted(np.cumsum(coverage.lengths[order]), coverage.max_length, side="right"))
         self._order = order[coverage.lengths[order] <= coverage.max_length]
@@ -400,12 +410,10 @@ class Similarities(Deciding):
             np.zeros(deepest + 1, np.int64),
             np.zeros(deepest, np.int64),
             np.zeros(11, np.int64),
-            np.zeros(1),
+            np.full(1, -1.0),
             np.zeros((_CANDIDATES, deepest + 1), np.int64),
             np.zeros((_CANDIDATES, len(totals)), np.int64),
         )
-        if coverage.min_length == 0:  # the value of the empty selection must be exceeded; it is 0
-            self._walk.scalars[_HELD] = 1
 
     def advance(self, visits: int) -> Selection | None:
         scalars = self._walk.scalars
@@ -413,7 +421,7 @@ class Similarities(Deciding):
         self.done = bool(scalars[DONE])
         self.visited, self.feasible = int(scalars[VISITED]), int(scalars[FEASIBLE])
         number, scalars[LISTED] = int(scalars[LISTED]), 0
-        return self.decide(zip(self._walk.listed[:number], self._walk.found[:number].tolist(), strict=True))
+        return self.decide(self._walk.listed[:number], self._walk.found[:number])
 
     def units(self, row: IntArray) -> list[int]:
         return sorted(self._order[row[1 : row[0] + 1]].tolist())
@@ -465,7 +473,8 @@ def seconds_of(problem: Problem, worth: float) -> float:
     """Estimate the seconds of a visit of all selections; a result above `worth` is only a lower limit."""
     coverage = problem.coverage.merged if problem.can(Capability.COVERAGE) else None
     if coverage is not None and _is_of_similarities(coverage):
-        return visits_of(coverage, worth * Similarities.rate) / Similarities.rate
+        rate = rate_of_similarities(coverage)
+        return visits_of(coverage, worth * rate) / rate
     kinds = (OneByOne,) if coverage is None else (Flips, Pairs)
     slowest, quickest = kinds[0].rate, kinds[-1].rate
     visits = visits_of(problem if coverage is None else coverage, worth * quickest)
@@ -544,13 +553,16 @@ seconds, and for problems outside the normal form.
 """
 
 
-def is_few(problem: Problem) -> bool:
-    """Return whether a problem has so few selections that visiting all of them is quicker than another search."""
+def is_few(problem: Problem, most_s: float = inf) -> bool:
+    """Return whether a problem has so few selections that visiting all is quicker than another search, and `most_s`."""
     worth = _ANY_S
     if problem.can(Capability.COVERAGE):
         instance = problem.coverage
-        several = _SIMILAR_S if _is_of_similarities(instance) else _SEVERAL_S
-        worth = _ONE_RATIO_S if instance.combination.is_itself(instance.weights) else several
+        if instance.combination.is_itself(instance.weights):
+            worth = _ONE_RATIO_S
+        else:
+            worth = _SIMILAR_S if _is_of_similarities(instance) else _SEVERAL_S
+    worth = min(worth, most_s)
     return seconds_of(problem, worth) <= worth
 
 

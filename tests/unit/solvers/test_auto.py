@@ -59,7 +59,7 @@ def test_every_choice_is_exact(every: bool, monkeypatch: pytest.MonkeyPatch) -> 
     """Test all choices but exhaustive search, which is ruled out here."""
     from optsum.solvers import auto_order
 
-    monkeypatch.setattr(auto_order, "is_few", lambda _: False)
+    monkeypatch.setattr(auto_order, "is_few", lambda *_: False)
     chosen = set()
     rng = np.random.default_rng(4)
     for _ in range(60):
@@ -208,7 +208,7 @@ def test_a_long_search_of_a_sum_is_handed_over(monkeypatch: pytest.MonkeyPatch, 
         raise optsum.UnsupportedError("Not this one.")
 
     monkeypatch.setattr(auto_order, "_NODES", 1)
-    monkeypatch.setattr(auto_order, "is_few", lambda _: False)
+    monkeypatch.setattr(auto_order, "is_few", lambda *_: False)
     monkeypatch.setattr("optsum.solvers.auto.serve", lambda _: False)
     if refuses:
         monkeypatch.setattr(Milp, "search", refuse)

@@ -61,7 +61,7 @@ def problem_of(seed: int, options: dict[str, Any]) -> Problem | None:
 def few(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
     """Whether exhaustive search may be the certificate."""
     if not request.param:
-        monkeypatch.setattr(certificate, "is_few", lambda _: False)
+        monkeypatch.setattr(certificate, "is_few", lambda *_: False)
     return bool(request.param)
 
 
@@ -94,7 +94,7 @@ def test_no_selection_of_an_instance_is_above(few: bool) -> None:
 @pytest.mark.parametrize("nodes", [0, 1_000_000])
 def test_a_search_that_proves_nothing_is_no_bound(nodes: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Check this for the best sum found so far, and for the best of one ratio."""
-    monkeypatch.setattr(certificate, "is_few", lambda _: False)
+    monkeypatch.setattr(certificate, "is_few", lambda *_: False)
     monkeypatch.setattr(certificate, "_NODES", nodes)
     monkeypatch.setattr(certificate, "_NODES_OF_SUM", nodes)
     asked = unproven = 0
@@ -130,7 +130,7 @@ def test_ctrl_c_within_a_part_ends_the_rest(monkeypatch: pytest.MonkeyPatch) -> 
     def stopped(*_: object, **__: object) -> None:
         raise Stopped(reason)
 
-    monkeypatch.setattr(certificate, "is_few", lambda _: False)
+    monkeypatch.setattr(certificate, "is_few", lambda *_: False)
     monkeypatch.setattr(certificate, "solve_recall", stopped)
     problem = problem_of(2, {"max_length": 9})
     assert problem is not None

@@ -11,7 +11,16 @@ from typing import Any
 import numpy as np
 import pytest
 from optsum.solvers.exhaustive import strategy
-from optsum.solvers.exhaustive.strategy import Exhaustive, Flips, OneByOne, Pairs, Similarities, Walker, walker_of
+from optsum.solvers.exhaustive.strategy import (
+    Exhaustive,
+    Flips,
+    OneByOne,
+    Pairs,
+    Similarities,
+    Walker,
+    is_few,
+    walker_of,
+)
 from trying import every_set
 
 import optsum
@@ -163,6 +172,39 @@ def test_best_similarities_are_walked_as_one_by_one(stride: int) -> None:
         assert search(problem, "exhaustive").key == brute_force(problem).best
         kinds.add((instance.constant_denominator, instance.min_length > 0, quick.feasible > 0))
     assert len(kinds) == 8
+
+
+def test_fractions_decide_between_similarities_that_floating_point_confuses() -> None:
+    """The second unit is better, and comes after one whose value is larger in floating point."""
+    top, matched = 170716002489481, 269434799703614
+    instance = Facility.given(
+        np.array([[top + 489, top]]), np.ones(1, np.int64), [1, 1], full=2**49, max_length=1,
+        own=np.array([[matched, matched], [314604028589530, 314604028586985]]),
+    )  # fmt: skip
+    result = search(CoverageProblem.of(instance), "exhaustive")
+    assert (result.selection, result.key) == ((1,), brute_force(CoverageProblem.of(instance)).best)
+
+
+def test_similarities_of_a_tree_are_not_walked_by_themselves() -> None:
+    instance = similar(
+        np.random.default_rng(0), min_length=0, max_length=9, parents=np.array([-1, 0, 1, -1, 3, 3, 0, -1, 7])
+    )
+    problem = CoverageProblem.of(instance)
+    assert not isinstance(walker_of(problem, instance, problem.evaluate, 0), Similarities)
+    assert search(problem, "exhaustive").key == brute_force(problem).best
+
+
+def test_few_similarities_are_those_that_a_second_visits() -> None:
+    """The rate counts tokens, because each visit looks at all of them."""
+    for tokens, few in ((10, True), (2000, False)):
+        lengths, own = [1] * 40, np.ones((2, 40), np.int64)
+        instance = Facility.given(
+            np.arange(40 * tokens).reshape(tokens, 40), np.ones(tokens, np.int64), lengths, full=2**30, own=own,
+            max_length=5,
+        )  # fmt: skip
+        problem = CoverageProblem.of(instance)
+        assert is_few(problem) is few
+        assert not is_few(problem, 1e-6)
 
 
 def test_more_equal_similarities_than_candidates_fit() -> None:

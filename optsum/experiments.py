@@ -38,11 +38,14 @@ from optsum.options.options import (
     check_solver_is_used,
     described,
     idle_options,
+    in_our_names,
+    our_name,
     own_of_solver,
     read_table,
     resolve,
     solving,
     toml_of,
+    with_underscores,
 )
 from optsum.problem.formulation import Formulation
 from optsum.registry import BACKENDS, STRATEGIES
@@ -66,7 +69,7 @@ from optsum.system.files import (
     replacing,
 )
 from optsum.system.notebook import tracked
-from optsum.whole import is_list, whole
+from optsum.whole import flag, is_list, whole
 
 _LOG: Final = getLogger("optsum")
 
@@ -218,9 +221,9 @@ def experiment_of(given: PathLike | Mapping[str, Any], options: Mapping[str, Any
     """
     where, known = _IN_PYTHON, [*_OWN, *Options.model_fields]
     if isinstance(given, Mapping):
-        table = {str(name).replace("-", "_"): value for name, value in given.items()}
+        table = with_underscores(given, where)
         if strange := next((name for name in table if name not in known), None):
-            raise unknown_name("option", strange, known)
+            raise our_name(strange) or unknown_name("option", strange, known)
     elif not isinstance(given, str | os.PathLike):
         raise OptionError(
             "An experiment is a file of options, or a mapping with the same names, in which topics names a file of "
@@ -289,13 +292,15 @@ def _topics(given: object, where: str) -> tuple[str, ...]:
 def _combinations(grid: object, where: str) -> Iterator[dict[str, Any]]:
     """Yield the options of each cell in the order of the file; values of a table's last option change first."""
     tables = [{}] if grid is None else grid if isinstance(grid, list | tuple) else [grid]
+    if not tables:
+        raise OptionError(f"{where} has an empty grid: give at least one table of options, or leave out the grid.")
     made = 0
     for table in tables:
         if not isinstance(table, Mapping):
             raise OptionError(
                 f"{where} has a grid that is not a table: write [grid], and below it NAME = [VALUE, ...]."
             )
-        axes = {str(name).replace("-", "_"): value for name, value in table.items()}
+        axes = with_underscores(table, f"{where}, in its grid,")
         once = {"flat", "language", "splitter", *OF_WORKERS}  # topics are read once
         known = [name for name in Options.model_fields if name not in once]
         if strange := next((name for name in axes if name not in known), None):
@@ -834,8 +839,16 @@ def run(
     >>> done.done, done.total, done.failed
     (16, 16, 0)
     """
+    workers = in_our_names(workers)
+    known = [name for name in OF_WORKERS if name != "executor"]
+    if strange := next((name for name in workers if name not in known), None):
+        if strange in Options.model_fields:
+            raise OptionError(f"The option {strange} is of the experiment: write it there, and not beside it.")
+        raise our_name(strange) or unknown_name("option of a run", strange, known)
     if isinstance(executor, str):
         workers["executor"], executor = executor, None
+    resume, details = flag(resume, "The option resume"), flag(details, "The option details")
+    progress = flag(progress, "The option progress")
     how: dict[str, Any] = {"resume": resume, "shard": shard, "limit": limit, "details": details}
     carry_out(experiment, folder, workers, executor, progress=progress, **how)
     return status(folder)

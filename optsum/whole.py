@@ -1,4 +1,4 @@
-"""Whole numbers from callers: converted exactly, or refused with advice on scaling."""
+"""Whole numbers from callers: converted exactly, or refused with advice on scaling; and flags (`flag`)."""
 
 from __future__ import annotations
 
@@ -134,3 +134,14 @@ def _made(values: Any, what: str, **range_: Any) -> NDArray[np.int64]:
             return np.array(nested, np.int64).reshape(len(nested), len(nested[0]))
         shape, flat = (len(rows),), rows
     return np.array(whole_numbers(flat, what, **range_), np.int64).reshape(shape)
+
+
+def flag(value: object, what: str) -> bool:
+    """Return true or false of Python or numpy; `what`: the subject of the message: "The option resume"."""
+    if isinstance(value, bool):
+        return value
+    import numpy as np
+
+    if isinstance(value, np.bool_):
+        return bool(value)
+    raise OptionError(f"{what} is {value!r:.40}; give true or false.")

@@ -9,7 +9,6 @@ from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import partial
 from importlib import import_module
 from itertools import islice
-from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, get_args, get_origin, get_type_hints
 
@@ -19,7 +18,16 @@ from typer import Argument, Option
 from optsum.cli.signals import DONE, guarded, tell
 from optsum.corpus.topic import AS_IS, Reading
 from optsum.errors import OptionError, show_tracebacks
-from optsum.options.options import READING, FlagHint, Options, OwnOptions, read_config, reading_of, resolve_as
+from optsum.options.options import (
+    READING,
+    FlagHint,
+    Options,
+    OwnOptions,
+    columns_in,
+    read_config,
+    reading_of,
+    resolve_as,
+)
 from optsum.report.messages import count_lines, telling
 from optsum.system.files import PathLike, name_of
 
@@ -77,17 +85,6 @@ def open_topics(
 def count_topics(path: str, limit: int | None) -> int | None:
     lines = count_lines(path)
     return limit if lines is None else lines if limit is None else min(lines, limit)
-
-
-def columns_of(config: str | Path, also: Iterable[str] = ()) -> str | Mapping[str, str] | None:
-    said = read_config(config, also=also).get("map")
-    if isinstance(said, Mapping) and all(isinstance(path, str) for path in said.values()):
-        return dict(said)
-    if said is not None and not isinstance(said, str):
-        raise OptionError(
-            f'{config}: map is neither a string nor a table of strings: write map = "documents=COLUMN,..."'
-        )
-    return said
 
 
 MORE: Final = "More"  # Panel of the flags that only --help-all shows.
@@ -302,7 +299,8 @@ def command(run: Callable[..., int], flags: Flags | None = None) -> Callable[...
 
         def told() -> int:
             if {"columns", "config"} <= values.keys() and values["columns"] is None and values["config"] is not None:
-                values["columns"] = columns_of(values["config"], flags.model.model_fields if flags is not None else ())
+                known = flags.model.model_fields if flags is not None else ()
+                values["columns"] = columns_in(read_config(values["config"], also=known), values["config"])
             named = {**values, **given.get("options", {}), "output": None}.values()
             given_files = [held if isinstance(held, list) else [held] for held in named]
             if sum(isinstance(each, str) and each in _STANDARD_INPUT for held in given_files for each in held) > 1:

@@ -741,7 +741,8 @@ def topic_given(topic: object, summary: object, reading: Reading, columns: AnyCo
             texts = given if isinstance(given, list | tuple) else [given]
             if not all(isinstance(one, str) for one in texts):
                 raise InputError(f"the {what} is {json_type(given)}; give a text, or a list of its sentences")
-        return topic_of({"id": "text", "documents": [topic], "references": [summary]}, reading._replace(flat="texts"))
+        record = {"id": "text", "documents": [topic], "references": [summary]}
+        return topic_of(record, reading._replace(flat="texts", columns=None))
     if isinstance(topic, str | os.PathLike):
         if isinstance(topic, os.PathLike) or _PATH.fullmatch(topic) or os.path.exists(topic):  # noqa: PTH110 - text
             raise InputError(f"{os.fspath(topic)!r:.200} is a path, and one topic was expected; use solve_all(path)")

@@ -24,7 +24,7 @@ from optsum.running.one_problem import Setup, answer, setup_of
 from optsum.running.workers import Outcomes
 from optsum.system.clock import Termination
 from optsum.text.analyzer import raw_texts
-from optsum.whole import whole
+from optsum.whole import flag, whole
 
 _FIRST: Final = ("id", "sentences", "labels", "ran")
 _LAST: Final = ("objective", "bound", "status", "termination", "strategy", "config_hash", "signature", "error")
@@ -175,7 +175,8 @@ def labels(
     """
     nearness = Nearness.given(within, at_least, within_steps, best)
     optima = whole(all_, "The number of optima, all_,", least=0, most=10**400, error=OptionError)
-    fields = LabelFields(soft, optima, diverse, nearness=nearness, weighted=weighted)
+    soft, diverse = flag(soft, "The option soft"), flag(diverse, "The option diverse")
+    fields = LabelFields(soft, optima, diverse, nearness=nearness, weighted=flag(weighted, "The option weighted"))
     topics, named = posed(topics, options, config, columns=columns)
     resolved = resolve_labels(named, fields, config=config)
     batches = label_topics(with_columns(topics, columns, reading_of(resolved)), resolved, fields)

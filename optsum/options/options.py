@@ -41,7 +41,7 @@ from pydantic_core import PydanticCustomError, PydanticKnownError
 from optsum.corpus import topic
 from optsum.corpus.formats import DECODER
 from optsum.corpus.sentences import splitter_of
-from optsum.corpus.topic import as_id, digest_of_vectors
+from optsum.corpus.topic import as_id, digest_of_vectors, parse_columns
 from optsum.errors import InputError, OptionError, OptsumError, UnknownNameError, spoken, unknown_name
 from optsum.metrics.rouge import Metric, official_name, parse_metric
 from optsum.options.presets import PRESETS
@@ -118,7 +118,9 @@ def _numbers(text: str | None) -> tuple[int, ...]:
     return tuple(map(int, text.split(","))) if text else ()
 
 
-_NO_SHARE: Final = re.compile(r"\s*[+-]?(nan|inf)|.*e[+-]?\d{4}|.{100}", re.IGNORECASE)
+_NO_SHARE: Final = re.compile(
+    r"\s*[+-]?(nan|inf|infinity|\.?\d[\d._]*e[+-]?\d[\d_]{3,}|\.?\d[\d._/e+-]{98,})\s*", re.IGNORECASE
+)
 """Pattern of texts that Python reads as numbers but that are no similarity, such as "nan", or very long numbers."""
 
 
@@ -127,7 +129,7 @@ def exclusive_of(text: str | None) -> Fraction | Cliques | None:
     if text is None:
         return None
     try:
-        least = Fraction(0) if _NO_SHARE.match(text) else Fraction(text)
+        least = Fraction(0) if _NO_SHARE.fullmatch(text) else Fraction(text)
     except (ValueError, ZeroDivisionError):
         return _read(text, "exclusive")
     if not 0 < least <= 1:
@@ -339,15 +341,23 @@ def text_of_lengths(lengths: Sequence[int]) -> str:
     return ",".join(map(str, lengths))
 
 
+def with_underscores(table: Mapping[Any, Any], where: str) -> dict[str, Any]:
+    """Return a table whose names have underscores for hyphens; a name that is then there twice is refused."""
+    found: dict[str, Any] = {}
+    for key, value in table.items():
+        name = str(key).replace("-", "_")
+        if name in found:
+            raise OptionError(f"{where} sets {name} twice: leave out one.")
+        found[name] = value
+    return found
+
+
 def read_table(path: str | Path, known: Collection[str]) -> dict[str, Any]:
     """Read options of `known` names from TOML; a table ``[backend]`` sets `backend` and `backend_options`."""
     text = read_text(path, "the configuration", error=OptionError)
     table = parse_toml(text, f"the configuration {path}", error=OptionError)
-    options: dict[str, Any] = {}
-    for key, value in table.items():
-        name = key.replace("-", "_")
-        if name in options:
-            raise OptionError(f"The configuration {path} sets {name} twice.")
+    options = with_underscores(table, f"The configuration {path}")
+    for key, name in zip(table, options, strict=True):
         if name not in known:
             if name in {"topics", "grid"}:
                 raise OptionError(
@@ -355,7 +365,6 @@ def read_table(path: str | Path, known: Collection[str]) -> dict[str, Any]:
                 )
             dashed = [each.replace("_", "-") for each in known]
             raise OptionError(f"{path}: {unknown_name('option', key, dashed)}")
-        options[name] = value
     if isinstance(options.get("backend"), dict):
         own = dict(options.pop("backend"))
         if "options" in own and "backend_options" in options:
@@ -495,6 +504,8 @@ _NEAR: Final = {
 }
 
 _ELSEWHERE: Final = {  # Advice about options that only some commands have.
+    "embed": "only solve and solve_all of optsum take it; optsum.with_vectors adds the vectors to a topic, for "
+    "every function",
     "input": "the file of topics is an argument after the command",
     "seeds": "optsum compare and the studies akhmetov, gap and hirao run random strategies with several",
     "exact_time_limit": "optsum compare and the studies akhmetov, gap and hirao also prove the optimum; here the "
@@ -541,6 +552,7 @@ class Model(BaseModel):
     """Base class of options: immutable, without unknown fields, and no text, true or false is taken for a number."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    _columns: str | Mapping[str, str] | None = None  # The columns of topics by their meaning: ``map`` in a file.
 
     @field_validator("*", mode="before")
     @classmethod
@@ -685,6 +697,7 @@ def reading_of(options: Any) -> Reading:
         lines=options.lines,
         summary_lines="always" if as_rouge_score else None,
         source_words=options.source_words,
+        columns=None if options._columns is None else parse_columns(options._columns),  # noqa: SLF001
         notes=topic.Notes(),
     )
 
@@ -1006,7 +1019,7 @@ READING: Final = create_model("ReadingOptions", __base__=Model, **_FIELDS_OF_REA
 @of_files
 @lru_cache(maxsize=64)
 def _formulated(options: Options) -> Formulation:
-    own = {option.replace("-", "_"): value for option, value in options.formulation_options}
+    own = with_underscores(dict(options.formulation_options), f"The formulation {options.formulation}")
     return FORMULATIONS.create(options.formulation, own, vars(options))
 
 
@@ -1046,6 +1059,16 @@ def _hash(options: Options) -> str:
         if options.vectors is not None:
             data["vectors"] = digest_of_vectors(options.vectors)
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def columns_in(table: Mapping[str, Any], path: str | Path) -> str | Mapping[str, str] | None:
+    """Return the columns that ``map`` names among the options of a file."""
+    said = table.get("map")
+    if isinstance(said, Mapping) and all(isinstance(column, str) for column in said.values()):
+        return dict(said)
+    if said is not None and not isinstance(said, str):
+        raise OptionError(f'{path}: map is neither a string nor a table of strings: write map = "documents=COLUMN,..."')
+    return said
 
 
 _OF_BACKENDS: Final = ("backend", "threads", "backend_options", "verify")  # Options of MILP solvers.
@@ -1293,9 +1316,10 @@ def resolve_as(
     for name in values:
         if name not in model.model_fields:
             raise our_name(name) or unknown_name("option", name, model.model_fields)
-    values = _with_implied(values)
+    values, columns = _with_implied(values), None
     if config is not None:
         file = read_config(config, also=model.model_fields)
+        columns = columns_in(file, config)
         file = {name: value for name, value in file.items() if name not in taken}
         check_kinds(model, file, config)
         file = _with_implied(file)
@@ -1309,9 +1333,11 @@ def resolve_as(
         values = {**PRESETS[preset].options, **values}
     try:
         # A file or a preset may set options of other commands.
-        return model(**{name: value for name, value in values.items() if name in model.model_fields})
+        made = model(**{name: value for name, value in values.items() if name in model.model_fields})
     except ValidationError as error:
         raise OptionError(sentence_of(error, model)) from None
+    made._columns = columns  # noqa: SLF001
+    return made
 
 
 def _with_implied(values: Mapping[str, Any]) -> dict[str, Any]:

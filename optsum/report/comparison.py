@@ -51,6 +51,7 @@ from optsum.running.each_topic import attempt, each_topic, posed, started
 from optsum.running.one_problem import Setup, best_of_references, build, refused, run_task, setup_of, unsolved, unusable
 from optsum.system.clock import Stopped, Termination, clock
 from optsum.system.compiled import patience
+from optsum.whole import flag, is_list
 
 _DIFFERENT: Final = 6  # With fewer pairs that differ, no result is significant at 5 % (two-sided).
 
@@ -320,6 +321,8 @@ def plan_of(
     names = [*([exact] if exact else []), *(name for name in strategies if name != exact)]
     check_solver_is_used(options, *names, compares=True)
     report_idle(options, base, names)
+    if (other := file.get("strategy")) is not None and other not in names:
+        _LOG.warning("%s: strategy changes nothing in a comparison, whose strategies are %s", config, ", ".join(names))
     own = shared_out(base.strategy_options, names)
     variants = [base.model_copy(update={"strategy": name, "strategy_options": own[name]}) for name in names]
     timed = [
@@ -437,7 +440,7 @@ def seeds_of(given: object, seed: int | None = None) -> tuple[int, ...]:
             given = range(int(first), int(last)) if colon else [int(one) for one in given.split(",")]
         except ValueError:
             raise wrong from None
-    if not isinstance(given, Iterable):
+    if not is_list(given, ordered=False):
         raise wrong
     found = tuple(islice(given, _MOST_SEEDS + 1))
     if not found or not all(isinstance(seed, int) and not isinstance(seed, bool) and seed >= 0 for seed in found):
@@ -874,6 +877,9 @@ def compare(
     >>> [(row.strategy, row.mean_objective, row.mean_ratio, row.reached) for row in table.rows]
     [('exhaustive', 1.0, 1.0, 1), ('greedy', 1.0, 1.0, 1)]
     """
+    if options.get("strategy") is not None:
+        raise OptionError("A comparison is of several strategies: name them by --strategies, and leave out --strategy.")
+    keep_results, details = flag(keep_results, "The option keep_results"), flag(details, "The option details")
     topics, named = posed(topics, options, config, columns=columns)
     named |= {"seeds": seeds, "exact_time_limit": exact_time_limit, "config": config}
     table = Comparison(plan_of(strategies, exact, backends, **named), keep_results=keep_results)

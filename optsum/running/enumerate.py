@@ -56,6 +56,7 @@ from optsum.system.clock import Deadline, Stopped, Termination, clock, of_search
 from optsum.system.compiled import compiles
 from optsum.system.notebook import Words, facts, marked_text
 from optsum.system.processes.signal_guard import postponing
+from optsum.whole import flag
 
 _EVALUATED: Final = 100_000  # Largest number of sets whose values are counted for a row.
 _WEIGHED: Final = 2_000_000
@@ -303,7 +304,7 @@ class Oracles(Optima):
         about all sets, such as ``always`` and ``never``, are None. If the sets that contain no other cannot be found
         within the limits, ``minimal_count`` is 0, no set is listed, and ``detail`` says so.
         """
-        result, listed = self.result, self
+        result, listed, minimal = self.result, self, flag(minimal, "The option minimal")
         if minimal:
             try:
                 listed = self.minimal()

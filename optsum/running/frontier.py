@@ -35,6 +35,7 @@ from optsum.running.one_problem import Setup, build, count_sentences, finished, 
 from optsum.running.search import exact_text, searched
 from optsum.system.clock import Deadline, Limits, Stopped, Termination, clock
 from optsum.system.processes.signal_guard import postponing
+from optsum.whole import flag
 
 _BAND: Final = 16
 """Number of intervals into which lengths left unsolved by a limit are split; bounds are computed at their ends."""
@@ -365,6 +366,7 @@ def frontier(
     """
     given, named = posed(topic, options, config)
     resolved, found = resolve_frontier(named, lengths, config=config)
+    optima, greedy = flag(optima, "The option optima"), flag(greedy, "The option greedy")
     work = partial(_frontier, lengths=found, optima=optima, greedy=greedy)
     return of_one_problem(topic_of(given, reading_of(resolved)), resolved, work)
 

@@ -25,10 +25,10 @@ from pydantic import BeforeValidator, Field
 
 from optsum.contracts.result import Result, Status
 from optsum.corpus.topic import AS_IS, BadTopic, Reading, Text, Topic
-from optsum.corpus.topics import AnyTopics, System, checked_systems, checked_texts, text_of
+from optsum.corpus.topics import AnyTopics, System, checked_systems, checked_texts, text_of, with_columns
 from optsum.errors import InputError, OptionError, unknown_name
 from optsum.metrics.rouge import Score, rouge_all
-from optsum.options.options import Options, options_of, resolve, resolve_as
+from optsum.options.options import Options, columns_in, options_of, read_config, resolve, resolve_as
 from optsum.report.comparison import each_seed, seeds_of
 from optsum.report.tables import Cell, Table, Tabular, counted, shown
 from optsum.running.each_topic import each_topic
@@ -548,4 +548,8 @@ def study(
     >>> report.to_rows()[0]["precision"], report.to_rows()[0]["coverage"]
     (0.5, 0.5)
     """
-    return prepared(name, options, config).reads(systems).run(topics)
+    made = prepared(name, options, config)
+    if config is not None:
+        file = read_config(config, also=options_of(type(made)).model_fields)
+        topics = with_columns(topics, columns_in(file, config), AS_IS)
+    return made.reads(systems).run(topics)

@@ -92,3 +92,38 @@ def test_other_arguments_are_named(what: str, value: Any, folder: Path) -> None:
 def test_what_a_value_holds_or_returns_is_named(call: Callable[[], Any], said: str) -> None:
     with pytest.raises(OptsumError, match=said):
         call()
+
+
+FLAGS: dict[str, Callable[[Any], Any]] = {
+    "resume": lambda value: optsum.run(EXPERIMENT, "run", resume=value, progress=False),
+    "details": lambda value: optsum.run(EXPERIMENT, "run", details=value, progress=False),
+    "progress": lambda value: optsum.run(EXPERIMENT, "run", progress=value),
+    "soft": lambda value: optsum.labels([TOPIC], max_length=2, soft=value),
+    "diverse": lambda value: optsum.labels([TOPIC], max_length=2, all_=2, diverse=value),
+    "weighted": lambda value: optsum.labels([TOPIC], max_length=2, soft=True, within=0.1, weighted=value),
+    "details of a comparison": lambda value: optsum.compare([TOPIC], ["greedy"], max_length=2, details=value),
+    "keep_results": lambda value: optsum.compare([TOPIC], ["greedy"], max_length=2, keep_results=value),
+    "optima": lambda value: optsum.frontier(TOPIC, max_length=2, optima=value),
+    "greedy": lambda value: optsum.frontier(TOPIC, max_length=2, greedy=value),
+    "overwrite": lambda value: optsum.write_page([optsum.solve(TOPIC, max_length=2)], "page.html", overwrite=value),
+    "minimal": lambda value: optsum.enumerate_optima(TOPIC, max_length=2).to_result(minimal=value),
+}
+
+
+@pytest.mark.parametrize("what", FLAGS)
+def test_what_is_neither_true_nor_false_is_refused(what: str, folder: Path) -> None:
+    name = what.partition(" ")[0]
+    for value in ("no", 1, None, [], np.array([True, False])):
+        with pytest.raises(optsum.OptionError, match=rf"The option {name} is .*; give true or false\."):
+            FLAGS[what](value)
+    assert [path.name for path in folder.iterdir()] == ["t.jsonl"]
+    FLAGS[what](np.True_)
+
+
+def test_where_no_model_can_be_given_vectors_of_topics_are_advised() -> None:
+    for call in (optsum.enumerate_optima, optsum.frontier, optsum.context):
+        with pytest.raises(optsum.OptionError, match=r"optsum\.with_vectors adds the vectors"):
+            call(TOPIC, max_length=2, embed=len)  # type: ignore[operator]
+    for several in (optsum.compare, optsum.labels):
+        with pytest.raises(optsum.OptionError, match=r"optsum\.with_vectors adds the vectors"):
+            several([TOPIC], max_length=2, embed=len)  # type: ignore[operator]

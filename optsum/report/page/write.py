@@ -36,7 +36,7 @@ from optsum.report.tables import as_row, counted, headline, longest_said, number
 from optsum.running.one_problem import Setup, setup_of
 from optsum.system.files import PathLike, as_path, describe_os_error, replacing
 from optsum.text.analyzer import Sentence, raw_text, word_count
-from optsum.whole import is_list
+from optsum.whole import flag, is_list
 
 _NOT_OF_PROBLEMS: Final = {*OF_SEARCHES, "verify", "preset"}
 
@@ -1065,7 +1065,7 @@ def write_page(
         raise InputError(f"The rows are {rows!r:.60}: give a list of results, or of rows.")
     if not isinstance(title, str):
         raise OptionError(f"The title is {title!r:.60}: give a text.")
-    path = checked_output(output, overwrite=overwrite)
+    path = checked_output(output, overwrite=flag(overwrite, "The option overwrite"))
     save(path, page_of(gather(map(as_row, rows)), title=title))
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import optsum
 from optsum.cli import main
 from optsum.corpus.row_files import read_rows
 
@@ -52,3 +55,43 @@ def test_flat_lists_in_studies_and_chunks(capsys: pytest.CaptureFixture[str]) ->
         assert "flat list" not in capsys.readouterr().err
         assert main([*command, "flat.jsonl", "--flat", "both"]) == 2
         assert "give sentences, texts or tokens" in capsys.readouterr().err
+
+
+OTHER = {**RECORD, "body": ["x y", "z"], "title": ["z"]}
+IN_PYTHON: dict[str, Callable[..., Any]] = {
+    "solve": lambda **how: optsum.solve(OTHER, **how).summary,
+    "solve_all": lambda **how: next(optsum.solve_all([OTHER], **how)).summary,
+    "solve_all of a file": lambda **how: next(optsum.solve_all("other.jsonl", **how)).summary,
+    "enumerate_optima": lambda **how: optsum.enumerate_optima(OTHER, **how).result.summary,
+    "labels": lambda **how: [next(optsum.labels([OTHER], **how))["sentences"][1]],  # type: ignore[index]
+    "compare": lambda **how: optsum.compare([OTHER], ["greedy"], **how).results[0].summary,
+    "context": lambda **how: optsum.context(OTHER, formulation="extractive", **how).summary,
+    "frontier": lambda **how: optsum.frontier(OTHER, **how).summary,
+}
+
+
+@pytest.mark.parametrize(
+    "said", ['map = "documents=body,references=title"', '[map]\ndocuments="body"\nreferences="title"']
+)
+@pytest.mark.parametrize("name", IN_PYTHON)
+def test_functions_read_the_columns_of_a_file_too(name: str, said: str) -> None:
+    Path("other.jsonl").write_text(json.dumps(OTHER) + "\n")
+    Path("c.toml").write_text(f"max-length = 2\n{said}\n")
+    assert list(IN_PYTHON[name](config="c.toml")) == ["z"]
+    if name != "frontier":
+        given = IN_PYTHON[name](config="c.toml", columns={"documents": "text", "references": "gist"})
+        assert list(given) in (["a b"], ["b c"])
+    assert optsum.solve("It rained. Fans left.", "Fans left.", config="c.toml").summary == ("Fans left.",)
+
+
+def test_other_functions_read_the_columns_of_a_file_too() -> None:
+    Path("c.toml").write_text('max-length = 2\nmap = "documents=body,references=title"')
+    made = optsum.export([OTHER], "files", config="c.toml", format="json")
+    assert [each.error for each in made] == [None]
+    scored = optsum.score([OTHER], [{"topic_id": "0", "system": "s", "summary": "z"}], config="c.toml")
+    assert [row.rouge["rouge-1"]["recall"] for row in scored.rows] == [1]
+    Path("c.toml").write_text('map = "documents=body,references=title"')
+    assert len(optsum.study("lin-hovy", [OTHER], config="c.toml").to_rows()) > 0
+    Path("c.toml").write_text('max-length = 2\nmap = "documents=body,references=title,refs=x"')
+    with pytest.raises(optsum.OptionError, match="there is no key"):
+        optsum.solve(OTHER, config="c.toml")

@@ -345,6 +345,8 @@ def test_a_second_writer_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
         ('topics = "topics.jsonl"\nmax-length = "3"', "max-length cannot be '3'"),
         ('topics = "topics.jsonl"', "so it needs a limit"),
         ('topics = "topics.jsonl"\ngrid = 3', "has a grid that is not a table"),
+        ('topics = "topics.jsonl"\nmax-length = 3\ngrid = []', "e.toml has an empty grid"),
+        ('topics = "topics.jsonl"\n[grid]\nmax-length = [3]\nmax_length = [4]', "in its grid, sets max_length twice"),
         ('topics = "topics.jsonl"\n[grid]\nmax-length = []', "has no value for max-length"),
         ('topics = "topics.jsonl"\n[grid]\nmax-length = [3, "x"]', "with max-length = x"),
         ('topics = "topics.jsonl"\n[grid]\nmax_lenght = [3]', "did you mean max-length"),
@@ -365,6 +367,27 @@ def test_impossible_experiments_are_refused(text: str, reason: str, capsys: pyte
     Path("e.toml").write_text(text)
     assert main(["run", "e.toml", "run"]) == 2
     assert reason in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("given", "how", "reason"),
+    [
+        ({"max-length": 4, "max_length": 8}, {}, "The experiment sets max_length twice"),
+        ({"grid": {"max-length": [4], "max_length": [8]}}, {}, "The experiment, in its grid, sets max_length twice"),
+        ({"grid": []}, {}, "has an empty grid"),
+        ({}, {"max_length": 4}, "max_length is of the experiment"),
+        ({}, {"strategy": "lead"}, "strategy is of the experiment"),
+        ({}, {"worker": 2}, "did you mean workers"),
+        ({}, {"embed": len}, "optsum.with_vectors"),
+        ({"embed": len}, {}, "optsum.with_vectors"),
+    ],
+)
+def test_what_is_given_twice_or_beside_an_experiment_is_refused(
+    given: dict[str, Any], how: dict[str, Any], reason: str
+) -> None:
+    with pytest.raises(optsum.OptionError, match=reason):
+        run(given=experiment(**given), **how)
+    assert not Path("run").exists()
 
 
 def test_a_folder_of_other_things_is_left_alone(capsys: pytest.CaptureFixture[str]) -> None:

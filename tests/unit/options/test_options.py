@@ -16,6 +16,7 @@ from optsum.options.options import (
     Options,
     ScoreOptions,
     described,
+    exclusive_of,
     read_config,
     resolve,
     resolve_score,
@@ -383,3 +384,28 @@ def test_files_of_another_kind_and_dotted_names_are_refused_with_what_to_do(
     (path := tmp_path / "given.toml").write_text(text)
     with pytest.raises(OptionError, match=reason):
         resolve(config=path)
+
+
+@pytest.mark.parametrize(
+    "name", ["info.jsonl", "nantes.jsonl", "file1234.jsonl", "1e12345.jsonl", "long/" + "x/" * 60 + "f"]
+)
+def test_a_file_of_groups_may_have_a_name_that_begins_like_a_number(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(name).parent.mkdir(parents=True, exist_ok=True)
+    Path(name).write_text('{"id": "t", "exclusive": [[0, 1]]}')
+    assert exclusive_of(name) == {"t": ((0, 1),)}
+
+
+@pytest.mark.parametrize(
+    "text", ["nan", " -Infinity ", "1e9999999", ".1E-99_999_999", "0." + "1" * 200, "1" * 5000, "1/" + "1" * 5000]
+)
+def test_numbers_that_are_no_similarity_are_refused(text: str) -> None:
+    with pytest.raises(OptionError, match="must be above 0 and at most 1"):
+        exclusive_of(text)
+
+
+def test_an_option_of_a_formulation_is_given_once() -> None:
+    with pytest.raises(OptionError, match="sets max_x twice"):
+        resolve({"max_length": 3, "formulation_options": {"max-x": 1, "max_x": 2}})

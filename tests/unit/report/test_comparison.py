@@ -444,3 +444,16 @@ def test_solver_options_of_a_comparison_without_a_solver_name_its_own_option() -
     topic = {"id": "t", "documents": [["a"]], "references": [["a"]]}
     with pytest.raises(OptionError, match="leave it out, or add milp to"):
         compare([topic], ["lead"], exact="none", backend="cbc", max_length=3)
+
+
+def test_a_single_strategy_is_refused_and_one_of_a_file_that_is_not_run_is_reported(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with pytest.raises(OptionError, match="name them by strategies, and leave out strategy"):
+        compare([GREEDY_MISSES], ["greedy"], max_length=3, strategy="vns")
+    file = tmp_path / "options.toml"
+    for name, said in (("vns", 1), ("greedy", 0), ("milp", 0)):  # milp, which is exact, proves the optima
+        caplog.clear()
+        file.write_text(f'max-length = 3\nstrategy = "{name}"')
+        compare([GREEDY_MISSES], ["greedy"], config=file)
+        assert sum("strategy changes nothing in a comparison" in each.getMessage() for each in caplog.records) == said

@@ -56,7 +56,7 @@ def test_one_seed_has_no_spread() -> None:
     }
 
 
-@pytest.mark.parametrize("given", ["", "3:3", "a", "1,,2", "-1", [1.5], [True], 7, "1:2:3", []])
+@pytest.mark.parametrize("given", ["", "3:3", "a", "1,,2", "-1", [1.5], [True], 7, "1:2:3", [], b"ab"])
 def test_invalid_seeds_are_refused(given: Any) -> None:
     with pytest.raises(OptionError, match="give them as 0:10, or as 1,2,3"):
         plan_of(["random"], seeds=given, max_length=6)

@@ -585,23 +585,46 @@ def _with_packages(form: RowFormat, path: str) -> RowFormat:
     return form
 
 
-def read_rows(path: PathLike) -> Iterator[dict[str, Any]]:
-    """Open a file of rows, the folder of a run, or ``-``, and iterate over its rows, except an incomplete last row."""
+class FileRow(Row):
+    """A row that was read from a file."""
+
+    source: str  # Where it is, for messages: ``file:line``.
+
+    def __init__(self, row: Mapping[str, Any], source: str) -> None:
+        super().__init__(row)
+        self.source = source
+
+
+def read_rows(path: PathLike, *, unfinished: bool = False) -> Iterator[FileRow]:
+    """Open a file of rows, the folder of a run, or ``-``, and iterate over its rows.
+
+    `unfinished`: whether to leave out an incomplete last row; without it, only a ``.part`` may have one.
+    """
     if is_run_folder(path):
-        return stored_rows(path)
+        return (FileRow(row, f"{path}: row {place}") for place, row in enumerate(stored_rows(path), start=1))
     if path != "-" and is_dataset_folder(Path(path)):
         records = folder_records(Path(path))
     else:
         records = decoded(raw_records(path, what="row", empty=True))
+    unfinished = unfinished or os.fspath(path).endswith(_JOURNAL)
 
-    def rows() -> Iterator[dict[str, Any]]:
+    def rows() -> Iterator[FileRow]:
         for source, value, error, ended in records:
             if error is None and isinstance(value, dict):
-                yield row_of(value) if isinstance(value, Cells) else value
-            elif ended:
-                raise InputError(f"{source}: {error or 'a row must be an object'}; remove the line or run again")
+                yield FileRow(_full_row(value) if isinstance(value, Cells) else value, source)
+            elif ended or not unfinished:
+                advice = "remove the line or run again"
+                if not ended:
+                    advice = "the file is cut off here: copy it again, run again, or remove the line"
+                raise InputError(f"{source}: {error or 'a row must be an object'}; {advice}")
 
     return rows()
+
+
+def _full_row(cells: Cells) -> Row:
+    """Return the row of a table; empty cells are None, as JSON Lines have them."""
+    names = [name for name in cells if name != CSV_SAFE and not name.startswith("'")]  # others may be disarmed
+    return dict.fromkeys(names) | row_of(cells)
 
 
 def convert(rows: Path, output: Path, form: RowFormat, *, csv_safe: bool = False) -> str:
@@ -878,17 +901,17 @@ class RowWriter(AbstractContextManager["RowWriter"]):
 
     def _resume(self, journal: Path, source: Path, keep: Keeper | None) -> None:
         """Rewrite the journal with only the rows to keep, unless it has only those already."""
-        stays = keep(read_rows(source)) if keep is not None else lambda _: True
+        stays = keep(read_rows(source, unfinished=True)) if keep is not None else lambda _: True
         if source == journal:
             with source.open("rb") as held:
                 held.seek(-1, os.SEEK_END)
                 ended = held.read() == b"\n"
-            if ended and all(map(stays, read_rows(source))):
+            if ended and all(map(stays, read_rows(source, unfinished=True))):
                 return
         made = source != journal
         try:
             with replacing(journal) as new, new.open("wb") as stream:
-                stream.writelines(to_bytes(row) + b"\n" for row in read_rows(source) if stays(row))
+                stream.writelines(to_bytes(row) + b"\n" for row in read_rows(source, unfinished=True) if stays(row))
             if self._file is not None:
                 self._file.close()
             self._open()

@@ -409,8 +409,13 @@ def gather(rows: Iterable[Mapping[str, Any]]) -> Gathered:
             ):
                 block = _problem(gathered, known, row, details)
             variant = _free(block, result)
+            if variant is None:  # an id that occurs twice, of which one row is an error
+                block = _problem(gathered, {}, row, details)
+                if result.id is not None and result.error is None:
+                    known[block.setting, result.id] = block
+                variant = _variant(result, 0)
         except InputError as error:
-            raise InputError(f"rows: row {place}: {error}") from None
+            raise InputError(f"{getattr(row, 'source', f'row {place}')}: {error}") from None
         kept = {key: value for key, value in result.extra.items() if key != "details"}
         block.found[variant] = PageResult(result.changed(extra=kept))
         if variant not in gathered.variants:
@@ -427,11 +432,14 @@ def _variant(result: Result, number: int) -> Variant:
     return result.strategy, result.backend, result.seed, number
 
 
-def _free(problem: PageProblem, result: Result) -> Variant:
+def _free(problem: PageProblem, result: Result) -> Variant | None:
+    """Return a variant without a result; None if there is one of the same search, and one of the two is an error."""
     for place in range(len(problem.found) + 1):
         if (other := problem.found.get(_variant(result, place))) is None:
             return _variant(result, place)
         if other.result.config_hash == result.config_hash:
+            if (result.error, other.result.error) != (None, None):
+                return None
             break
     raise InputError(f"there are two rows of {result.id!r} by {result.strategy}: give the rows of each search once")
 
@@ -1085,8 +1093,8 @@ def save(path: Path, text: str) -> None:
     try:
         with replacing(path) as new:
             new.write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise OptionError(f"the output {path} cannot be written: {describe_os_error(error)}") from None
+    except (OSError, ValueError) as error:  # the latter for a path that no file can have
+        raise OptionError(f"the output {visible(str(path))} cannot be written: {describe_os_error(error)}") from None
 
 
 def page_of(gathered: Gathered, *, title: str = "") -> str:

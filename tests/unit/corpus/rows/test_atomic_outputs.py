@@ -222,7 +222,7 @@ def test_cells_are_read_back_as_they_were(name: str, safe: bool) -> None:
     with RowWriter(path, csv_safe=safe) as rows:
         for row in rows_of(CELLS):
             rows.write(row)
-    found = [{**row, "text": row.get("text", "")} for row in read_rows(path)]
+    found = [{**row, "text": row.get("text") or ""} for row in read_rows(path)]
     assert [str(row["text"]) for row in found] == CELLS
     assert [row["list"] for row in found] == [[cell] for cell in CELLS]
 

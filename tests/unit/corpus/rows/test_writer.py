@@ -296,8 +296,17 @@ def test_long_lists_of_texts_are_written_as_json_does(row: dict[str, Any]) -> No
     assert to_bytes(row) == json.dumps(row, ensure_ascii=False).encode()
 
 
-def test_unfinished_last_row_is_passed_over(path: Path) -> None:
-    path.write_text('{"id": 1}\n{"id": 2', encoding="utf-8")
+def test_only_an_unfinished_run_may_end_within_a_row(path: Path) -> None:
+    for name in (path, path.with_name("rows.jsonl.part")):
+        name.write_text('{"id": 1}\n{"id": 2', encoding="utf-8")
+    assert list(read_rows(name)) == list(read_rows(path, unfinished=True)) == [{"id": 1}]
+    with pytest.raises(InputError, match=r"rows.jsonl:2: not JSON: .*; the file is cut off here: copy it again, run"):
+        list(read_rows(path))
+    with RowWriter(path, existing="overwrite") as rows:
+        rows.write({"id": 1})
+    path.write_bytes(path.read_bytes() + b'{"id": ')
+    with RowWriter(path, existing="resume") as rows:
+        assert list(rows.kept()) == [{"id": 1}]
     assert list(read_rows(path)) == [{"id": 1}]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from page_rows import TOPICS, rows_of
 
 import optsum
 from optsum.contracts.result import Result
+from optsum.corpus.row_files import RowWriter, read_rows
 from optsum.errors import InputError
 from optsum.report.comparison import compare
 from optsum.report.page.write import charts_of, gather, matrix_of, sentences_of, table_of, tiles_of, write_page
@@ -119,7 +121,7 @@ def test_seeds_and_solvers_tell_rows_of_a_strategy_apart() -> None:
     ],
 )
 def test_a_row_that_is_none_is_refused_by_its_number(change: dict[str, Any], words: str) -> None:
-    with pytest.raises(InputError, match=rf"rows: row 2: .*{words}"):
+    with pytest.raises(InputError, match=rf"row 2: .*{words}"):
         gather([ROWS[1] | {"id": "other"}, {**ROWS[0], **change}])
 
 
@@ -132,6 +134,23 @@ def test_rows_of_labels_are_refused_by_name() -> None:
 def test_the_same_rows_twice_are_refused() -> None:
     with pytest.raises(InputError, match=r"row 13: there are two rows of 'ties' by branch-and-bound"):
         gather([*ROWS, *ROWS])
+
+
+def test_the_error_of_a_repeated_id_is_an_error_of_the_page(tmp_path: Path) -> None:
+    file = tmp_path / "rows.jsonl"
+    topics = [*TOPICS[:1], *TOPICS[:1], TOPICS[1], *TOPICS[:1]]
+    (tmp_path / "topics.jsonl").write_text("".join(f"{json.dumps(topic)}\n" for topic in topics))
+    compared = compare(tmp_path / "topics.jsonl", strategies="greedy,lead", max_length=4, details=True)
+    with RowWriter(file) as writer:
+        writer.write_all([result.to_row() for result in compared.results])
+    found = list(read_rows(file))
+    for rows in (found, found[-3:] + found[:-3]):
+        lines = table_of(gathered := gather(rows))
+        assert ["occurs twice" in line.get("error", "") for line in lines] == [True, True, False, False]
+        assert [len(problem.found) for problem in gathered.problems if problem.error is None] == [3, 3]
+    file.write_text(file.read_text() + file.read_text())
+    with pytest.raises(InputError, match=r"rows\.jsonl:\d+: there are two rows of 'ties' by"):
+        gather(read_rows(file))
 
 
 def test_optima_of_an_enumeration_are_shown() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import optsum
+from optsum.corpus.row_files import RowWriter
 
 pandas = pytest.importorskip("pandas")
 TOPIC = {"id": "t", "documents": [["a b c", "c d e f", "f g", "a g"]], "references": [["a c d f g"]]}
@@ -42,6 +43,16 @@ def test_rows_files_and_comparisons_are_taken(tmp_path: Path) -> None:
     table = optsum.compare([TOPIC], ["lead"], max_length=5)
     assert optsum.to_frame(table)["strategy"].tolist() == ["auto", "lead"]
     assert optsum.to_frame(table.results)["strategy"].tolist() == ["auto", "lead"]
+
+
+def test_a_table_keeps_columns_without_values(tmp_path: Path) -> None:
+    rows = [result.to_row() for result in optsum.solve_all([TOPIC], max_length=5)]
+    for name in ("rows.csv", "rows.jsonl", "rows.parquet"):
+        with RowWriter(tmp_path / name) as writer:
+            writer.write_all(rows)
+        frame = optsum.to_frame(tmp_path / name)
+        assert frame["error"].isna().all()
+        assert [*frame] == [*optsum.to_frame(rows)]
 
 
 def test_numbers_lose_nothing() -> None:

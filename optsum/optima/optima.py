@@ -9,7 +9,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
-from itertools import count
+from itertools import count, islice
+from math import isfinite
 from numbers import Real
 from pathlib import Path
 from typing import Any, Final, Self
@@ -17,10 +18,11 @@ from typing import Any, Final, Self
 import numpy as np
 
 from optsum.coverage.instance import Key, Sense
-from optsum.errors import InputError, OptionError, UnsupportedError
+from optsum.errors import InputError, OptionError, UnsupportedError, unknown_name, visible
 from optsum.optima.diagram import MAX_BYTES, PAIRS, Diagram, Estimate, mean_jaccard, minimal_sets, sampled_jaccard
-from optsum.system.files import NPZ_ERRORS, as_path, replacing
-from optsum.whole import whole
+from optsum.system.clock import Termination
+from optsum.system.files import NPZ_ERRORS, as_path, describe_os_error, replacing
+from optsum.whole import flag, is_list, whole, whole_numbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,9 +43,9 @@ class Nearness:
             )
         if self.within is not None and not 0 <= self.within <= 1:
             raise OptionError(f"--within is a share of the best value from 0 to 1 (or 0% to 100%), not {self.within}.")
-        for name, flag, least in (("steps", "--within-steps", 0), ("values", "--best", 1)):
+        for name, option, least in (("steps", "--within-steps", 0), ("values", "--best", 1)):
             if (number := getattr(self, name)) is not None:
-                object.__setattr__(self, name, whole(number, flag, least=least, error=OptionError))
+                object.__setattr__(self, name, whole(number, option, least=least, error=OptionError))
 
     @classmethod
     def given(
@@ -124,6 +126,7 @@ def _decimal(number: Fraction) -> str:
 
 _FORMAT: Final = "optsum optima 1"
 _SPELT_OUT: Final = 10**9
+_LARGEST_UNIT: Final = 2**31 - 2  # Diagrams have 32-bit numbers.
 
 
 @dataclass(frozen=True)
@@ -154,11 +157,29 @@ class UnitNames:
             return tuple(sorted(name for unit in selection for name in self.members[self.units[unit]]))
         return tuple(self.units[unit] for unit in selection)
 
-    def numbers(self, names: Collection[Any]) -> set[int]:
-        """Return the numbers of the units with given names; each unknown name gets a number that no unit has."""
+    def numbers(self, names: object, *, foreign: bool = True) -> set[int]:
+        """Return the numbers of the units with given names.
+
+        `foreign`: whether names of other sentences are allowed; each gets a number that no unit has.
+        """
         number = {name: unit for unit in range(len(self.units)) for name in self.of((unit,))}
-        spare = count(len(self.units))
-        return {number[name] if name in number else next(spare) for name in set(names)}
+        kinds, spare, found = set(map(type, number)), count(len(self.units)), set()
+        if not is_list(names, ordered=False):
+            raise InputError(f"The selection is {names!r:.40}: give a list of units.")
+        for name in set(map(_unit, names)):
+            is_text = isinstance(name, str) and not name.isdecimal()
+            if name not in number and (not foreign or (kinds and type(name) not in kinds and not is_text)):
+                known = ", ".join(map(repr, islice(number, 5))) + (", ..." if len(number) > 5 else "")
+                raise InputError(f"There is no unit {name!r:.40}: the units are {known or 'none'}.")
+            found.add(number[name] if name in number else next(spare))
+        return found
+
+
+def _unit(name: Any) -> Any:
+    """Return the name of a unit: a text, a whole number or, for a part of a sentence, a tuple of them."""
+    if isinstance(name, list | tuple):
+        return tuple(map(_unit, name))
+    return name if isinstance(name, str) else whole(name, "A unit of the selection", least=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,9 +240,30 @@ class Optima:
         termination: str = "completed",
         statistics: Mapping[str, Any] | None = None,
     ) -> Optima:
-        """Build `Optima` from a list of sets of unit numbers; `bound` defaults to `value`, so they count as proven."""
-        bound, diagram = value if bound is None else bound, Diagram.of_sets(sets)
-        return Optima(diagram, value, bound, complete, termination, statistics or {})
+        """Build `Optima` from a list of sets of unit numbers; `bound` defaults to `value`, so they count as proven.
+
+        Raises
+        ------
+        OptsumError
+            If a unit is no whole number from 0, the value or the bound is no number, or another argument is wrong.
+        """
+        if not is_list(sets, ordered=False):
+            raise InputError(f"The sets are {sets!r:.40}: give a list of sets of unit numbers.")
+        bound = value if bound is None else bound
+        numbers: dict[str, Any] = {"value": value, "bound": bound}
+        for what, given in numbers.items():
+            if isinstance(given, bool) or not isinstance(given, Real) or not isfinite(given):
+                raise InputError(f"The {what} of the sets is {given!r:.40}: give a number.")
+        complete = flag(complete, "The option complete")
+        if termination not in list(Termination):
+            raise unknown_name("termination", termination, Termination)
+        if not isinstance(statistics, Mapping | None):
+            raise InputError(f"The statistics are {statistics!r:.40}: give them by name, as a dictionary.")
+        units = [
+            whole_numbers(chosen, f"Unit {{}} of set {place}", ordered=False, least=0, most=_LARGEST_UNIT)
+            for place, chosen in enumerate(sets)
+        ]
+        return Optima(Diagram.of_sets(units), value, bound, complete, termination, statistics or {})
 
     @property
     def nodes(self) -> int:
@@ -295,9 +337,17 @@ class Optima:
         self._need_all("compared", sets=False)
         return self._named(tuple(sorted(unit for unit, held in self.diagram.holding.items() if held == self.count)))
 
-    def missing(self, units: Iterable[int]) -> tuple[Any, ...]:
-        """Return those of the given units that are in no set."""
-        return self._named(tuple(sorted(unit for unit in units if not self.diagram.holding.get(unit, 0))))
+    def missing(self, units: Collection[Any]) -> tuple[Any, ...]:
+        """Return those of the given units that are in no set; `InputError` for a unit that does not exist."""
+        return self._absent(self._numbers(units, foreign=False))
+
+    def _numbers(self, units: object, *, foreign: bool = True) -> set[int]:
+        if self.names is not None:
+            return self.names.numbers(units, foreign=foreign)
+        return set(whole_numbers(units, "Unit {} of the selection", ordered=False, least=0))
+
+    def _absent(self, numbers: Iterable[int]) -> tuple[Any, ...]:
+        return self._named(tuple(sorted(unit for unit in numbers if not self.diagram.holding.get(unit, 0))))
 
     def minimal(self) -> Self:
         """Return a copy with only the sets that contain no other set.
@@ -319,13 +369,13 @@ class Optima:
         Raises
         ------
         InputError
-            If there is no optimum.
+            If there is no optimum, or the selection is no list of units.
         """
         self._need_sets("compared with")
-        selection = set(selection) if self.names is None else self.names.numbers(selection)
-        size = len(selection)
+        chosen = self._numbers(selection)
+        size = len(chosen)
         precision = recall = jaccard = Fraction(0)
-        for (held, common), number in self.diagram.sizes(selection).items():
+        for (held, common), number in self.diagram.sizes(chosen).items():
             if not size and not held:
                 precision, recall, jaccard = precision + number, recall + number, jaccard + number
                 continue
@@ -361,13 +411,24 @@ class Optima:
         return sampled_jaccard(self.diagram, pairs, seed)
 
     def save(self, path: str | Path) -> None:
-        """Write to a file in NumPy's format npz, without pickled objects; names of units are not saved."""
+        """Write to a file in NumPy's format npz, without pickled objects; names of units are not saved.
+
+        Raises
+        ------
+        OptionError
+            If the file cannot be written.
+        """
         bound, least = (None if one is None else str(one) for one in (self.bound, self.least))
         about = {"format": _FORMAT, "root": self.diagram.root, "value": str(self.value), "bound": bound}
         about |= {"complete": self.complete, "termination": self.termination, "statistics": dict(self.statistics)}
         about |= {"least": least, "best": None if self.best is None else list(self.best)}
-        with replacing(as_path(path, "The file of the optima")) as new, new.open("wb") as file:
-            np.savez_compressed(file, about=np.array(json.dumps(about)), nodes=self.diagram.nodes)
+        place = as_path(path, "The file of the optima")
+        try:
+            with replacing(place) as new, new.open("wb") as file:
+                np.savez_compressed(file, about=np.array(json.dumps(about)), nodes=self.diagram.nodes)
+        except (OSError, ValueError) as error:  # the latter for a path that no file can have
+            why = describe_os_error(error)
+            raise OptionError(f"The file of the optima {visible(str(place))} cannot be written: {why}.") from error
 
     @staticmethod
     def load(path: str | Path) -> Optima:
@@ -409,6 +470,7 @@ class Optima:
         """
         from optsum.optima.tally import far_apart  # imported late because it loads numba
 
+        k = whole(k, "The number of sets", least=0)
         first = self.best if self.best is not None and self.diagram.holds(self.best) else None
         return [self._named(found) for found in far_apart(self.diagram, k, first)]
 

@@ -56,7 +56,7 @@ from optsum.system.clock import Deadline, Stopped, Termination, clock, of_search
 from optsum.system.compiled import compiles
 from optsum.system.notebook import Words, facts, marked_text
 from optsum.system.processes.signal_guard import postponing
-from optsum.whole import flag
+from optsum.whole import flag, whole
 
 _EVALUATED: Final = 100_000  # Largest number of sets whose values are counted for a row.
 _WEIGHED: Final = 2_000_000
@@ -187,7 +187,7 @@ class Oracles(Optima):
     @property
     def never(self) -> tuple[Any, ...]:
         """The units of the problem that are in no optimum."""
-        return self.missing(range(len(self.units)))
+        return self._absent(range(len(self.units)))
 
     def feasible(self) -> int:
         """Return the exact number of non-empty selections of the problem's units within the length limits.
@@ -230,6 +230,7 @@ class Oracles(Optima):
         """
         self._need_all("shared out")
         problem, diagram, times = self._one_problem(), self.diagram, np.ones(1)
+        seed = whole(seed, "The seed", least=0, most=10**400)
         if not problem.can(Capability.COVERAGE) or problem.sense.better(0, 1):
             raise UnsupportedError(
                 "Sets can be weighted only by an objective that a built-in formulation maximizes: leave the weights "
@@ -255,7 +256,7 @@ class Oracles(Optima):
             If there is no set, or the sets are incomplete.
         """
         self._need_all("looked at")
-        problem = self._one_problem()
+        problem, seed = self._one_problem(), whole(seed, "The seed", least=0, most=10**400)
         if not problem.can(Capability.COVERAGE):
             raise UnsupportedError("Irredundant sets are counted only for problems in the normal form.")
         return irredundant_share(problem.coverage, self.diagram, seed)
@@ -266,6 +267,7 @@ class Oracles(Optima):
         Of more than 100,000 near-optimal sets, or those of several references searched one by one
         (``references="best"``), only the first is known to be an optimum.
         """
+        k = whole(k, "The number of sets", least=0)
         if self.least is None or not self:
             return list(islice(self, k))
         is_ranked = len(self.tasks) == 1 and self.count <= _EVALUATED
@@ -312,6 +314,11 @@ class Oracles(Optima):
                 listed = replace(self, diagram=Diagram.of_sets([]))
                 why = "the sets that contain no other could not be found within the limits"
                 result = result.changed(detail=why if result.detail is None else f"{result.detail}; {why}")
+        max_solutions, sample, diverse = (
+            whole(given, f"The number of sets of {name}", least=0)
+            for name, given in (("max_solutions", max_solutions), ("sample", sample), ("diverse", diverse))
+        )
+        seed = whole(seed, "The seed", most=10**400)
         drawn = self.complete and bool(listed)
         found = OptimaFields(
             count=self.count,

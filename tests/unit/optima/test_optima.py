@@ -8,6 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,9 +17,9 @@ from hypothesis import strategies as st
 from optsum.solvers.objectives.one_ratio import solve_recall
 
 from optsum.coverage.instance import Coverage
-from optsum.errors import InputError, UnsupportedError
+from optsum.errors import InputError, OptsumError, UnsupportedError
 from optsum.optima.diagram import minimal_sets
-from optsum.optima.optima import Optima
+from optsum.optima.optima import Optima, UnitNames
 
 families = st.sets(st.frozensets(st.integers(0, 8), max_size=6), min_size=1, max_size=25)
 PAPER = [(1, 2, 5, 6), (1, 2, 3)]
@@ -31,6 +32,47 @@ def test_the_example_of_the_paper() -> None:
     assert (found.precision, found.recall) == (Fraction(5, 8), Fraction(3, 4))
     assert optima.f_measure({1, 2, 3, 4}) == pytest.approx(0.6818, abs=5e-5)
     assert [Optima.of_sets([o], 7).f_measure({1, 2, 3, 4}) for o in PAPER] == pytest.approx([0.5, 6 / 7])
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"sets": each} for each in ([[1.5]], ["01"], [b"ab"], [[-1]], [[True]], [["a"]], [None], [[10**30]], None, "01")]
+    + [{"value": each} for each in ("1", None, b"1", [1], float("inf"), float("nan"), True)]
+    + [{"bound": each} for each in ("1", float("nan"), [1])]
+    + [{"complete": "no"}, {"termination": 5}, {"termination": "xyz"}, {"statistics": 5}],
+)  # fmt: skip
+def test_sets_that_are_none_are_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(OptsumError):
+        Optima.of_sets(**{"sets": [[0]], "value": 1, **wrong})
+
+
+def test_numbers_of_other_types_are_units() -> None:
+    optima = Optima.of_sets((each for each in [np.array([2, 0]), {1.0}]), Fraction(1, 2), termination="time_limit")
+    assert sorted(optima) == [(0, 2), (1,)]
+
+
+@pytest.mark.parametrize("wrong", [None, 5, "07", b"0", ["0"], [-1], [True], [1.5], [None], {0: 1}])
+def test_selections_that_are_none_are_refused(wrong: Any) -> None:
+    optima = Optima.of_sets(PAPER, 7)
+    named = replace(optima, names=UnitNames(tuple(range(10, 17))))
+    for one in (optima, named):
+        for method in (one.agreement, one.f_measure, one.missing):
+            with pytest.raises(InputError, match=r"[Uu]nit .*(give a|must be 0)|give a list of|There is no"):
+                method(wrong)
+
+
+@pytest.mark.parametrize("wrong", [-1, "3", None, 1.5, True, float("nan")])
+def test_numbers_of_sets_are_checked(wrong: Any) -> None:
+    with pytest.raises(InputError, match="The number of sets is"):
+        Optima.of_sets(PAPER, 7).diverse(wrong)
+
+
+def test_a_file_that_cannot_be_written_is_refused_by_a_sentence(tmp_path: Path) -> None:
+    optima = Optima.of_sets(PAPER, 7)
+    for path in (tmp_path, tmp_path / "no" / "x", "", "a\0b", tmp_path / ("x" * 5000), __file__ + "/x"):
+        with pytest.raises(OptsumError, match=r"(?s)The file of the optima .* cannot be written: .*\."):
+            optima.save(path)
+    assert not [*tmp_path.iterdir()]
 
 
 @given(families)

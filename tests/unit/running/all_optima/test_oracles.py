@@ -79,6 +79,31 @@ def test_units_are_those_of_the_input() -> None:
     # Unit 0 is not a unit of the problem, but a system may select it.
     assert optima.agreement([0, 4]).precision == Fraction(1, 2)
     assert optima.agreement([4]).precision == 1
+    assert optima.agreement([4, "other 0"]).precision == Fraction(1, 2)
+    with pytest.raises(optsum.InputError, match=r"There is no unit 0: the units are 1, 3, 4\."):
+        optima.missing([0])
+    with pytest.raises(optsum.InputError, match=r"There is no unit '4': the units are 1, 3, 4\."):
+        optima.agreement(["4"])
+
+
+def test_missing_units_have_the_numbers_of_the_input() -> None:
+    documents = [["a b .", "a c .", "b d .", "c d .", "x y .", "a z ."]]
+    found = optsum.enumerate_optima({"id": "t", "documents": documents, "references": [["a b c d ."]]}, max_length=6)
+    assert found.missing([5, 3]) == found.never == (5,)
+
+
+@pytest.mark.parametrize("wrong", [-1, "3", 1.5, True])
+def test_counts_of_sets_are_checked(wrong: Any) -> None:
+    topic = {"id": "t", "documents": [["a b", "b c"]], "references": [["a b c"]]}
+    found = optsum.enumerate_optima(topic, max_length=4)
+    with pytest.raises(optsum.InputError, match="The number of sets is"):
+        found.best_first(wrong)
+    for name in ("max_solutions", "sample", "diverse"):
+        with pytest.raises(optsum.InputError, match=f"The number of sets of {name} is"):
+            found.to_result(**{name: wrong})
+    for method in (found.irredundant, found.weighted_share):
+        with pytest.raises(optsum.InputError, match="The seed is"):
+            method("a")
 
 
 def test_an_enumeration_at_a_limit_has_a_selection_and_a_bound() -> None:

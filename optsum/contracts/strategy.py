@@ -48,7 +48,8 @@ class Run:
     seed : int
         The seed of `rng`, and of solvers with random choices of their own.
     on_progress : callable, optional
-        Called from time to time with the run; returning False stops the search (`Termination.INTERRUPTED`).
+        Called from time to time with the run; returning False, or numpy's, stops the search
+        (`Termination.INTERRUPTED`).
     root_bound : Key, optional
         A bound on all selections of the problem (`Problem.root_bound`), if it is known already.
     certify : callable, optional
@@ -101,7 +102,7 @@ class Run:
         self.ran: str | None = None
         self.backend: str | None = None
         self._start = clock()
-        self.deadline = Deadline(limits.time_s, None if on_progress is None else lambda: on_progress(self) is False)
+        self.deadline = Deadline(limits.time_s, None if on_progress is None else lambda: _is_false(on_progress(self)))
         self.root_bound = checked_bound(root_bound, "root_bound", "give a number, or None")
         self._asked = root_bound is not None
         self.cutoff: Key | None = None
@@ -310,6 +311,11 @@ class Run:
             gap = relative_gap(float(self.evaluation.key), float(self.bound))
             if gap is not None and gap <= limits.gap:
                 raise Stopped(Termination.GAP_REACHED)
+
+
+def _is_false(answer: object) -> bool:
+    """Return whether a callback returned False of Python or numpy; other values, such as None, continue."""
+    return isinstance(answer, bool | np.bool_) and not answer
 
 
 def limits_left(run: Run, gap: float | None = None) -> Limits:

@@ -141,8 +141,10 @@ def test_below_the_limits_nothing_stops() -> None:
     assert run_of(VALUES, Limits(time_s=0)).remaining_s == 0
 
 
-@pytest.mark.parametrize(("answer", "stops"), [(False, True), (True, False), (None, False)])
-def test_a_callback_stops_by_false_alone(answer: bool | None, stops: bool) -> None:
+@pytest.mark.parametrize(
+    ("answer", "stops"), [(False, True), (np.False_, True), (True, False), (np.True_, False), (None, False), (0, False)]
+)
+def test_a_callback_stops_by_false_alone(answer: Any, stops: bool) -> None:
     seen = []
 
     def on_progress(run: Run) -> bool | None:

@@ -24,7 +24,7 @@ from optsum.corpus.topics import (
     text_of,
     with_columns,
 )
-from optsum.errors import InputError, describe, spoken
+from optsum.errors import InputError, UnsupportedError, describe, spoken
 from optsum.metrics.rouge import Score, agreed_reference, parse_metric, rouge_all
 from optsum.optima.optima import Optima
 from optsum.options.keywords import ScoreKeywords
@@ -269,11 +269,17 @@ class SystemScores(Tabular):
 
     def __init__(self, options: ScoreOptions) -> None:
         self.options = options
-        self.metrics = [part.name for part in parse_metric(options.metric).components]
+        parts = parse_metric(options.metric).components
+        self.metrics = [part.name for part in parts]
         self.summaries = self.topics = self.failed = 0
         self._each: list[list[str]] = []
         self.oracles = OracleScores(options) if options.oracles or options.each_oracle else None
         packs = options.formulation is not None and not FORMULATIONS.load(options.formulation).has_metric
+        for part in () if packs else parts:
+            if not part.of_texts:
+                raise UnsupportedError(
+                    f"{part.name} compares vectors, and summaries to score have none: choose n-grams with --metric."
+                )
         self.packed = PackedContexts(options) if packs else None
         self._systems: dict[str, _Sums] = {}
         self._of_topics: defaultdict[tuple[str, Point], list[tuple[float | None, float | None]]] = defaultdict(list)
@@ -387,13 +393,22 @@ def score(
 
     Raises
     ------
-    OptionError
+    OptionError, UnsupportedError
         If the options cannot be used.
+
+    Notes
+    -----
+    Summaries that cannot be scored are left out and counted (``failed``); a warning tells the first reason.
     """
     scores = SystemScores(resolve_score(options, config=config))
     given = with_columns(topics, columns, scores.options.reading)
+    first = None
     for rows in score_rows(given, systems, scores):
         scores.add(rows)
+        first = first or next((row["error"] for row in rows if row["error"] is not None), None)
+    if scores.failed:
+        failed = counted(scores.failed, "summary")
+        getLogger("optsum").warning("%s could not be scored; the first: %s", failed, first)
     return scores
 
 

@@ -33,6 +33,16 @@ def test_correlations_are_those_of_scipy(pairs: list[tuple[int, int]]) -> None:
         assert spearman(left, right) == pytest.approx(stats.spearmanr(left, right)[0], abs=1e-12)
 
 
+def test_what_cannot_be_scored_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    topic = {"id": "t", "documents": [["a b"]], "references": [["a b"]]}
+    summaries = [{"topic_id": "t", "system": "s", "summary": text} for text in ("a", 5)]
+    assert score([topic], [*summaries, {"topic_id": "u", "system": "s", "summary": "a"}]).failed == 2
+    assert "2 summaries could not be scored; the first: " in caplog.text
+    for metric in ("similarity", "rouge-1+similarity-shifted"):
+        with pytest.raises(optsum.OptsumError, match="summaries to score have none: choose n-grams with metric"):
+            score([topic], summaries, metric=metric)
+
+
 def test_too_little_has_no_correlation() -> None:
     assert pearson([1, 2], [3, 4]) is None
     assert spearman([], []) is None

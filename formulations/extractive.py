@@ -496,4 +496,9 @@ def _whole(weights: FloatArray) -> IntArray:
     if (weights == weights[0]).all():
         return np.ones(len(weights), np.int64)
     steps: IntArray = np.rint(weights / weights.max() * _WEIGHTS).astype(np.int64)
+    if (lost := weights[(steps == 0) & (weights > 0)]).size:
+        raise InputError(
+            f"a weight is {lost[0]:.3g}, less than a {2 * _WEIGHTS}th of the largest, {weights.max():.3g}, and would "
+            "count as 0: give 0, or weights that differ less"
+        )
     return steps

@@ -92,7 +92,8 @@ def is_list(values: Any, *, ordered: bool = True) -> TypeGuard[Iterable[Any]]:
     """Return whether iteration gives the numbers themselves, in an order, and not keys (of dictionaries or Pyomo)."""
     keyed = isinstance(values, str | bytes) or (hasattr(values, "keys") and not hasattr(values, "dtype"))  # pandas
     unordered = isinstance(values, AbstractSet) and not isinstance(values, KeysView)
-    return isinstance(values, Iterable) and not keyed and not (ordered and unordered)
+    single = getattr(values, "ndim", 1) == 0  # an array without dimensions cannot be iterated over
+    return isinstance(values, Iterable) and not keyed and not single and not (ordered and unordered)
 
 
 def whole_array(values: Any, what: str, *, ndim: int = 1, **range_: Any) -> NDArray[np.int64]:
@@ -103,7 +104,7 @@ def whole_array(values: Any, what: str, *, ndim: int = 1, **range_: Any) -> NDAr
     import numpy as np
 
     error = range_.get("error", InputError)
-    found = values if isinstance(values, np.ndarray) and values.dtype == np.int64 else _made(values, what, **range_)
+    found = values if type(values) is np.ndarray and values.dtype == np.int64 else _made(values, what, **range_)
     if found.ndim != ndim:
         raise error(f"{_named(what)} has {found.ndim} dimensions, and must have {ndim}.")
     least = range_.get("least")
@@ -115,12 +116,15 @@ def whole_array(values: Any, what: str, *, ndim: int = 1, **range_: Any) -> NDAr
 def _made(values: Any, what: str, **range_: Any) -> NDArray[np.int64]:
     import numpy as np
 
+    if np.ma.is_masked(values):
+        raise range_.get("error", InputError)(f"{_named(what)} has masked numbers: give a number for each.")
     if isinstance(values, np.ndarray):
-        if values.dtype.kind == "i" or not values.size:
-            return values.astype(np.int64)
-        shape: tuple[int, ...] = values.shape
-        plain = values.dtype.kind == "u" or values.dtype == np.float64  # other types keep their notation for messages
-        flat = values.reshape(-1).tolist() if plain else list(values.reshape(-1))
+        array: NDArray[Any] = np.asarray(values)  # without a mask, which masks nothing
+        if array.dtype.kind == "i" or not array.size:
+            return array.astype(np.int64)
+        shape: tuple[int, ...] = array.shape
+        plain = array.dtype.kind == "u" or array.dtype == np.float64  # other types keep their notation for messages
+        flat = array.reshape(-1).tolist() if plain else list(array.reshape(-1))
     else:
         rows = list(
             values if is_list(values) else whole_numbers(values, what, **range_)

@@ -16,7 +16,7 @@ from fractions import Fraction
 from functools import lru_cache, partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self, TypeAlias, get_args
 from zipfile import BadZipFile, ZipFile
 
 from optsum.corpus.formats import NOTE, Cells, topic_of_nuggets, unpacked
@@ -34,9 +34,9 @@ from optsum.corpus.sentences import (
     with_breaks,
 )
 from optsum.errors import InputError, OptionError, spoken, unknown_name
-from optsum.system.files import NPZ_ERRORS, is_deep
+from optsum.system.files import NPZ_ERRORS, is_deep, stamp
 from optsum.text.analyzer import Sentence
-from optsum.whole import whole
+from optsum.whole import flag, whole
 
 if TYPE_CHECKING:
     from optsum.metrics.similarity import Vectors
@@ -173,6 +173,10 @@ def reading_of(
     for what, value in (("language", language), ("splitter", splitter)):
         if not isinstance(value, str) and (what == "language" or not callable(value)):
             raise OptionError(f"The {what} is {value!r:.60}: give a name{' or a function' * (what == 'splitter')}.")
+    if flat is not None and flat not in get_args(Flat):
+        raise unknown_name("value of flat", flat, get_args(Flat))
+    if lines is not None:
+        lines = flag(lines, "lines")
     if source_words is not None:
         source_words = whole(source_words, "--source-words", least=1, most=10**400, error=OptionError)
     return Reading(splitter_of(language, splitter), flat, lines, None, source_words, mapped, notes or Notes())
@@ -474,7 +478,7 @@ def as_id(value: object, what: str) -> str:
         if abs(value) > 2**53:  # whole numbers up to this one are exact in floating point
             raise InputError(f"{what} is {value!r}, which floating point may have rounded; give it as a string")
         return str(int(value))
-    if hasattr(value, "dtype") and hasattr(value, "item"):  # a number of numpy
+    if hasattr(value, "dtype") and hasattr(value, "item") and getattr(value, "ndim", 0) == 0:  # a number of numpy
         return as_id(value.item(), what)
     raise InputError(f"{what} is {json_type(value)}; give a string or a whole number")
 
@@ -1063,7 +1067,7 @@ def read_vectors(topic: Topic, path: str) -> Topic:
         why = "is no npz file" if os.path.exists(file) else "does not exist"  # noqa: PTH110 - the name may be too long
         raise InputError(f"there are no vectors of topic {topic.id!r}: {file} {why}")
     try:
-        (held, arrays), found = _opened(str(file), file.stat().st_mtime_ns), {}
+        (held, arrays), found = _opened(str(file), stamp(file)), {}
         for name in arrays.get(prefix, ()):  # also others, which `vectors_of` refuses
             with held.open(f"{prefix}{name}.npy") as stream:
                 found[name] = read_array(stream, allow_pickle=False)
@@ -1085,7 +1089,7 @@ def _names_in(folder: str, _: int) -> frozenset[str]:
 
 
 @lru_cache(maxsize=2)
-def _opened(path: str, _: int) -> tuple[ZipFile, dict[str, list[str]]]:
+def _opened(path: str, _: object) -> tuple[ZipFile, dict[str, list[str]]]:
     """Return an npz file, and the names of its arrays by what precedes them: `ID/` in a file for several topics."""
     held, names = ZipFile(path), defaultdict[str, list[str]](list)
     for name in held.namelist():

@@ -78,7 +78,7 @@ from optsum.corpus.topic import (
     topic_of,
     topics_of_record,
 )
-from optsum.errors import InputError, UnsupportedError, describe, visible
+from optsum.errors import InputError, UnsupportedError, describe, unknown_name, visible
 from optsum.metrics.similarity import Embed, embedded
 from optsum.plugins import is_place, load_place
 from optsum.system.files import (
@@ -202,6 +202,8 @@ def read_topics(
             f"read_topics reads a file or a folder, not {type(path).__name__}: give its path; topics, records and data "
             "frames are passed directly to optsum.solve_all and other functions."
         )
+    if bad not in (known := ("raise", "skip", "keep")):
+        raise unknown_name("value of bad", bad, known)
     reading = reading_of(
         language=language, splitter=splitter, flat=flat, lines=lines, source_words=source_words, columns=columns,
         notes=Notes(name_of(path), told),
@@ -787,7 +789,11 @@ def with_vectors(topic: Topic | Mapping[str, Any], embed: Embed) -> Topic:
     >>> found.vectors.similarities().tolist()
     [[0.0], [1.0]]
     """
+    if not callable(embed):
+        raise InputError(f"embed is {embed!r:.60}: give a function of texts that returns their vectors")
     made = as_topic(topic)
+    if made.vectors is not None:
+        raise InputError(f"topic {made.id!r} has vectors of its own: leave out these, or embed")
     try:
         return replace(made, vectors=embedded(embed, made.sentences, made.references))
     except InputError as error:

@@ -708,7 +708,9 @@ def rouge(
         summary,
         references,
         (metric,),
-        analyzer=Analyzer(tokenizer, stem or stemmer is not None, stopwords, stemmer or "rouge155"),
+        analyzer=Analyzer(
+            tokenizer, stem or stemmer is not None, stopwords, "rouge155" if stemmer is None else stemmer
+        ),
         max_words=max_words,
         counts=counts,
         references_mode=references_mode,

@@ -26,7 +26,7 @@ reference_weights
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final, TypeAlias
 
@@ -36,6 +36,7 @@ from numpy.typing import NDArray
 from optsum.errors import InputError, UnsupportedError
 from optsum.metrics.rouge import Gram, Metric, Tally, Texts, Totals
 from optsum.text.analyzer import Sentence, raw_texts
+from optsum.whole import is_list
 
 FloatArray: TypeAlias = NDArray[np.float64]
 _SHIFTED = "similarity-shifted"
@@ -185,7 +186,7 @@ def _numbers(value: Any, name: str) -> FloatArray:
         found = np.asarray(value)
     except ValueError:  # rows of different lengths
         found = np.array(None)
-    if found.dtype.kind not in "fiu" or _has_truths(value):
+    if found.dtype.kind not in "fiu" or _has_others(value):
         raise InputError(f'"{name}" has values that are not numbers, or rows of different lengths; give an array')
     found = found.astype(np.float64)
     if not np.isfinite(found).all():
@@ -193,13 +194,13 @@ def _numbers(value: Any, name: str) -> FloatArray:
     return found
 
 
-def _has_truths(value: Any) -> bool:
-    """Return whether lists of numbers contain truth values, which NumPy would convert to 0 and 1."""
+def _has_others(value: Any) -> bool:
+    """Return whether lists of numbers contain truth values or masked ones, which NumPy would convert to numbers."""
     if isinstance(value, np.ndarray):
-        return bool(value.dtype.kind == "b")
+        return bool(value.dtype.kind == "b" or np.ma.is_masked(value))
     if not isinstance(value, list | tuple):
         return False
-    return not {bool, np.bool_}.isdisjoint(map(type, value)) or any(map(_has_truths, value))
+    return not {bool, np.bool_}.isdisjoint(map(type, value)) or any(map(_has_others, value))
 
 
 def _check_shape(found: FloatArray, name: str, shape: str) -> None:
@@ -240,7 +241,14 @@ def embedded(embed: Embed, sentences: Sequence[Sentence], references: Sequence[S
     """Return the vectors of a model, called once for the sentences, and once for the sentences of each reference."""
     first, *others = [_embedded(embed, raw_texts(part)) for part in (sentences, *references)]
     held = [row for part in others for row in part]
-    width = next((row.shape[1:] for row in (*first, *held) if len(row)), (1,))
+    widths = dict.fromkeys(row.shape[1:] for row in (*first, *held) if len(row))
+    if len(widths) > 1:
+        shown = " and ".join(" x ".join(map(str, width)) for width in widths)
+        raise InputError(
+            f"embed returns vectors of {shown} dimensions, and all must have the same; it is called once for the "
+            "documents and once for each reference, so fit a model before"
+        )
+    width = next(iter(widths), (1,))
     arrays = {
         "sentences": np.concatenate([np.zeros((0, *width)), *(row for row in first if len(row))]),
         "sentence_of": np.repeat(np.arange(len(first)), list(map(len, first))),
@@ -251,12 +259,12 @@ def embedded(embed: Embed, sentences: Sequence[Sentence], references: Sequence[S
 
 
 def _embedded(embed: Embed, texts: list[str]) -> list[FloatArray]:
-    if not callable(embed):
-        raise InputError(f"embed is {embed!r:.60}: give a function of texts that returns their vectors")
     made = embed(texts) if texts else []
-    if not isinstance(made, Collection):
-        raise InputError(f"embed returns {made!r:.60} for {len(texts)} texts; return one result for each")
+    if not is_list(made) or not isinstance(made, Sized):
+        raise InputError(f"embed returns a value of type {type(made).__name__}; return an array or a list of vectors")
     if len(made) != len(texts):
         raise InputError(f"embed returns {len(made)} results for {len(texts)} texts; return one for each")
     found = [_numbers(one, "the result of embed") for one in made]
+    if any(one.ndim == 0 for one in found):
+        raise InputError("embed returns a number for a text; return a vector for each, or its token vectors")
     return [one.reshape(1, -1) if one.ndim == 1 else one for one in found]

@@ -194,6 +194,8 @@ def problems(topic: Topic, setup: Setup) -> Iterator[Topic]:
     that agrees best with another; if the time limit comes first, it keeps all, and `build` refuses it.
     """
     if setup.options.vectors is not None:
+        if topic.vectors is not None:
+            raise InputError(f"topic {topic.id!r} has vectors of its own, and --vectors others: leave out one of them")
         topic = read_vectors(topic, setup.options.vectors)
     if setup.options.references == "each" and topic.references:
         for number in range(len(topic.references)):

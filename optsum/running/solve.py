@@ -22,6 +22,7 @@ from optsum.corpus.topics import (
     with_vectors,
 )
 from optsum.errors import InputError, OptionError, spoken
+from optsum.metrics.rouge import parse_metric
 from optsum.metrics.similarity import Embed
 from optsum.options.keywords import Keywords, SolveKeywords
 from optsum.options.options import Options, read_config, reading_of, resolve
@@ -93,12 +94,23 @@ def solve(
     topic, found = posed(topic, options, config, summary=summary, embed=embed, columns=columns)
     resolved = resolve(found, config=config)
     given = topic_given(topic, summary, reading_of(resolved), columns)
-    given = given if embed is None else with_vectors(given, embed)
+    if embed is not None:
+        _check_embed(embed, resolved)
+        given = with_vectors(given, embed)
     if start is not None:
         if not is_list(start, ordered=False):
             raise InputError(f"start is {start!r:.60}: give a list of units.")
         given = replace(given, start=tuple(start))
     return of_one_problem(given, resolved, answer)
+
+
+def _check_embed(embed: Embed, options: Options) -> None:
+    if not callable(embed):
+        raise OptionError(f"embed is {embed!r:.60}: give a function of texts that returns their vectors.")
+    if options.vectors is not None:
+        raise OptionError("Both embed and vectors give vectors: leave out one of them.")
+    if all(part.of_texts for part in parse_metric(options.metric).components):
+        raise OptionError(f"Vectors are for the metric similarity, not for {options.metric}: leave out embed.")
 
 
 def solve_all(
@@ -148,7 +160,9 @@ def solve_all(
     setup = setup_of(resolve(found, config=config))
     reading = reading_of(setup.options)
     given = with_columns(topics, columns, reading)
-    given = given if embed is None else each_with_vectors(given, embed, reading)
+    if embed is not None:
+        _check_embed(embed, setup.options)
+        given = each_with_vectors(given, embed, reading)
     given = started(given, start, reading)
     batches = each_topic(given, [setup], partial(_search_shown, setup=setup), own, _shown)
     return (result for batch in batches for result in batch)

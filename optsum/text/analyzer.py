@@ -41,6 +41,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from optsum.errors import InputError, OptionError, UnsupportedError, unknown_name
 from optsum.plugins import Registry, named_function
 from optsum.system.files import PathLike, read_text
+from optsum.whole import is_list
 
 Sentence: TypeAlias = str | tuple[str, ...]  # A raw sentence, or the tokens of a pre-tokenized one.
 _WORD = re.compile(r"\S+")  # what str.split() keeps together
@@ -534,6 +535,10 @@ class Analyzer:
         for name in ("tokenizer", "stemmer"):
             if callable(given := getattr(self, name)):
                 object.__setattr__(self, name, named_function(given))
+            elif not isinstance(given, str):
+                raise OptionError(f"The {name} is {given!r:.40}: give a name or a function.")
+        if not isinstance(self.stem, bool):
+            raise OptionError(f"stem is True or False, not {self.stem!r:.40}.")
         tokenizer_of(self.tokenizer)
         stemmer_of(self.stemmer)
         if isinstance(self.stopwords, str):
@@ -543,6 +548,8 @@ class Analyzer:
                     "load_stopwords reads the set from a file"
                 )
         else:
+            if not is_list(self.stopwords, ordered=False) or not set(map(type, self.stopwords)) <= {str}:
+                raise OptionError(f"stopwords is {self.stopwords!r:.40}: give 'keep', 'drop' or a set of words.")
             object.__setattr__(self, "stopwords", frozenset(self.stopwords))
 
     def tokens(self, sentence: Sentence) -> list[str]:

@@ -10,6 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import optsum
@@ -84,8 +85,21 @@ def test_other_arguments_are_named(what: str, value: Any, folder: Path) -> None:
     [
         (lambda: optsum.write_page([5], "page.html"), "A int is neither a result nor a row"),
         (lambda: optsum.to_frame([5]), "A int is neither a result nor a row"),
-        (lambda: optsum.solve(TOPIC, max_length=2, metric="similarity", embed=lambda _: 5), "embed returns 5"),
+        (
+            lambda: optsum.solve(TOPIC, max_length=2, metric="similarity", embed=lambda _: 5),
+            "a value of type int",
+        ),
         (lambda: list(optsum.solve_all([TOPIC], max_length=2, executor=lambda: 5)), "executor returns 5"),
+        (lambda: optsum.solve({**TOPIC, "id": np.array([1, 2])}, max_length=2), "the id of a topic is of type ndarray"),
+        (lambda: optsum.solve(TOPIC, max_length=2, start=np.array(5)), "start is array"),
+        (lambda: optsum.read_topics("t.jsonl", bad="ignore"), "there is no value 'ignore' of bad"),
+        (lambda: optsum.read_topics("t.jsonl", flat="text"), "did you mean texts"),
+        (lambda: optsum.as_topic(TOPIC, lines="no"), "lines is 'no'; give true or false"),
+        (lambda: optsum.Analyzer(stem="no"), "stem is True or False, not 'no'"),  # type: ignore[arg-type]
+        (lambda: optsum.Analyzer(stopwords=b"the"), "stopwords is b'the'"),  # type: ignore[arg-type]
+        (lambda: optsum.Analyzer(stopwords=[None]), "stopwords is"),  # type: ignore[arg-type]
+        (lambda: optsum.Analyzer(tokenizer=[]), "tokenizer is"),
+        (lambda: optsum.rouge("a", ["a"], stemmer=""), "stemmer"),
         (lambda: optsum.solve(TOPIC, max_length=2, workers=10**30), "workers"),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from trying import blocks
 
 import optsum
 from optsum import InputError, OptionError, UnsupportedError
+from optsum.coverage.instance import Coverage
 
 _UNIT = 10_000
 _EXACT = ("branch-and-bound", "exhaustive", "auto", "milp")
@@ -337,3 +339,72 @@ def test_similarities_in_parts_are_those_of_all_at_once(measure: str, monkeypatc
     monkeypatch.setattr("optsum.formulations.extractive._AT_ONCE", 1)
     part = optsum.solve(topic, **options)
     assert (part.objective_exact, part.selection) == (whole.objective_exact, whole.selection)
+
+
+@pytest.mark.parametrize(
+    ("embed", "said"),
+    [
+        (lambda texts: np.ones(len(texts)), "a number for a text"),
+        (lambda texts: {number: [1, 2] for number, _ in enumerate(texts)}, "a value of type dict"),
+        (lambda texts: {(1, number) for number, _ in enumerate(texts)}, "a value of type set"),
+        (lambda texts: (text for text in texts), "a value of type generator"),
+        (lambda texts: [[1] * (number + 1) for number, _ in enumerate(texts)], "vectors of 1 and 2 and 3 dimensions"),
+        (lambda texts: np.ones((len(texts), len(texts))), "so fit a model before"),
+        (lambda texts: np.ma.masked_less(np.zeros((len(texts), 2)), 1), "not numbers"),
+    ],
+)
+def test_what_embed_returns_is_checked(embed: Any, said: str) -> None:
+    topic = {"id": "t", "documents": [["a b", "c d", "e"]], "references": [["a b"]]}
+    with pytest.raises(InputError, match=said):
+        optsum.solve(topic, metric="similarity", max_length=2, embed=embed)
+    (result,) = optsum.solve_all([topic], metric="similarity", max_length=2, embed=embed)
+    assert said in (result.error or "")
+    assert "fault of optsum" not in (result.error or "")
+
+
+def test_vectors_come_from_one_place(tmp_path: Path) -> None:
+    def embed(texts: list[str]) -> Any:
+        return np.ones((len(texts), 1))
+
+    plain = {"id": "t", "documents": [["a b", "c d"]], "references": [["a b"]]}
+    own = {**plain, "vectors": {"similarities": [[0.5], [1.0]]}}
+    np.savez(tmp_path / "v.npz", **{"t/similarities": np.array([[1.0], [0.5]])})
+    options: Any = {"metric": "similarity", "max_length": 2}
+    with pytest.raises(OptionError, match="Both embed and vectors"):
+        optsum.solve(plain, embed=embed, vectors=str(tmp_path / "v.npz"), **options)
+    with pytest.raises(OptionError, match="leave out embed"):
+        optsum.solve(plain, embed=embed, max_length=2)
+    with pytest.raises(InputError, match="vectors of its own"):
+        optsum.solve(own, embed=embed, **options)
+    with pytest.raises(InputError, match="vectors of its own"):
+        optsum.solve(own, vectors=str(tmp_path / "v.npz"), **options)
+
+
+def test_vectors_written_again_at_the_same_time_are_read_again(tmp_path: Path) -> None:
+    topic = {"id": "t", "documents": [["a b", "c d"]], "references": [["a b"]]}
+    file, found = tmp_path / "v.npz", []
+    for similar in ([[1.0], [0.5]], [[0.5], [1.0]]):
+        np.savez(file, **{"t/similarities": np.array(similar)})
+        os.utime(file, ns=(10**18, 10**18))
+        found.append(optsum.solve(topic, metric="similarity", max_length=2, vectors=str(file)).selection)
+    assert found == [(0,), (1,)]
+
+
+@pytest.mark.parametrize("measure", ["recall", "precision", "f1"])
+def test_weights_that_would_be_lost_are_refused(measure: str) -> None:
+    arrays = {"similarities": [[1.0, 0.5], [0.5, 0.5]], "sentence_weights": [1e-5, 1], "reference_weights": [1e-5, 1]}
+    topic = {"id": "t", "documents": [["a b", "c d"]], "references": [["a b"]]}
+    arrays["reference_of"] = [0, 0]
+    with pytest.raises(InputError, match="would count as 0"):
+        optsum.solve({**topic, "vectors": arrays}, metric="similarity", measure=measure, max_length=2)
+
+
+def test_masked_similarities_are_refused() -> None:
+    topic = {"id": "t", "documents": [["a b", "c d"]], "references": [["a b"]]}
+    masked = np.ma.array([[0.9], [0.1]], mask=[[1], [0]])
+    for similar in (masked, list(masked)):
+        with pytest.raises(InputError, match="not numbers"):
+            optsum.solve({**topic, "vectors": {"similarities": similar}}, metric="similarity", max_length=2)
+    whole = np.ma.array([[1, 2], [3, 1]], mask=[[0, 0], [1, 0]])
+    with pytest.raises(InputError):
+        Coverage.facility(whole, 1)

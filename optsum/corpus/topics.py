@@ -740,9 +740,14 @@ def topic_given(topic: object, summary: object, reading: Reading, columns: AnyCo
     """Return `topic` as a `Topic`; with a `summary`, `topic` is a document (both are texts, or lists of sentences)."""
     if summary is not None:
         for given, what in ((topic, "document"), (summary, "summary")):
-            texts = given if isinstance(given, list | tuple) else [given]
-            if not all(isinstance(one, str) for one in texts):
+            if isinstance(given, list | tuple):
+                wrong = next((number for number, one in enumerate(given) if not isinstance(one, str)), None)
+                if wrong is not None:
+                    raise InputError(f"sentence {wrong} of the {what} is {json_type(given[wrong])}; give texts")
+            elif not isinstance(given, str):
                 raise InputError(f"the {what} is {json_type(given)}; give a text, or a list of its sentences")
+            elif _PATH.fullmatch(given):
+                raise InputError(f"the {what} is {given!r:.200}, a path; read the file, and give its text")
         record = {"id": "text", "documents": [topic], "references": [summary]}
         return topic_of(record, reading._replace(flat="texts", columns=None))
     if isinstance(topic, str | os.PathLike):

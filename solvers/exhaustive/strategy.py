@@ -138,9 +138,7 @@ class Deciding(Walker):
         best: Selection | None = None
         if not len(listed):
             return best
-        different, first, which, counts = np.unique(
-            found, axis=0, return_index=True, return_inverse=True, return_counts=True
-        )
+        different, first, which = np.unique(found, axis=0, return_index=True, return_inverse=True)
         for number in np.argsort(first).tolist():  # in the order in which they were found
             totals = tuple(different[number].tolist())
             key = self._keys.get(totals)

@@ -94,7 +94,7 @@ def test_rows_of_compare_and_of_a_run_make_the_same_page(run: Any) -> None:
     [
         (["nothing.jsonl", "-o", "p.html"], "nothing.jsonl"),
         (["empty.jsonl", "-o", "p.html"], "no rows to report"),
-        (["topics.jsonl", "-o", "p.html"], "row 1: this is not a result row of optsum"),
+        (["topics.jsonl", "-o", "p.html"], "topics.jsonl:1: this is not a result row of optsum"),
         (["rows.jsonl", "rows.jsonl", "-o", "p.html"], "two rows of 'ties'"),
         (["rows.jsonl", "-o", "topics.jsonl"], "exists already"),
         (["rows.jsonl", "-o", "."], "a folder"),

@@ -111,6 +111,7 @@ _SUMMARY: Final = "system summary"
 # Endings of files that do not hold plain text.
 _RECORDS: Final = re.compile(r"\.(?:jsonl?|ndjson|csv|tsv|parquet)\b", re.IGNORECASE)
 _TEXT: Final = re.compile(rf"\.txt{COMPRESSED}$", re.IGNORECASE)
+_TABLE: Final = re.compile(rf"\.(csv|tsv){COMPRESSED}$", re.IGNORECASE)
 _JSON: Final = re.compile(rb"\{\s*(?:[\"'}]|$)|\[\s*(?:[{\]]|$)")  # Begins objects, or an array of them.
 _ENDING: Final = re.compile(rf"\.[a-z]\w*{COMPRESSED}$", re.IGNORECASE)  # Not that of gpt-3.5.
 _SEPARATOR: Final = re.compile(rb"sep=.")  # Some spreadsheets write this line above the heading.
@@ -538,6 +539,9 @@ def _reader(line: bytes, stream: BufferedReader, path: PathLike, what: str, colu
         return raw_lines
     if what == _SUMMARY and path != "-" and not _RECORDS.search(str(path)):
         return partial(_summaries, Path(path))
+    if what == "topic" and (table := _TABLE.search(name)) is not None:
+        separator = "\t" if table[1].lower() == "tsv" else ","
+        _check_columns(name, what, columns, first.decode("utf-8", "replace").split(separator))
     if what == "topic":
         named, more = "id, documents and references", " (--map names other columns), a program in .mps or .lp"
     else:

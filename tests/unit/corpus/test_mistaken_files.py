@@ -294,3 +294,12 @@ def test_doubts_name_keywords_in_python(caplog: pytest.LogCaptureFixture) -> Non
     as_topic({"id": "1", "text": ["A cat", "It sat. Well.", "It ran"], "summary": ["a b", "c d"]})
     assert all("--" not in said for said in caplog.messages)
     assert any('flat="texts"' in said for said in caplog.messages)
+
+
+@pytest.mark.parametrize(("name", "separator"), [("own.csv", ","), ("own.tsv", "\t"), ("own.csv.gz", ",")])
+def test_unknown_columns_of_a_table_are_named(name: str, separator: str, tmp_path: Path) -> None:
+    text = separator.join(("id", "body", "abs")) + "\n" + separator.join(("1", "A cat.", "cat")) + "\n"
+    held = text.encode()
+    (tmp_path / name).write_bytes(gzip.compress(held) if name.endswith(".gz") else held)
+    with pytest.raises(InputError, match=r"no column documents, but id, body, abs; .*documents=body,references=COLUMN"):
+        read_topics(tmp_path / name)

@@ -77,7 +77,8 @@ OF_SIMILARITY: Final = (
         when={"part": ("similarity",), "measure": ("f1",)},
     ),
     Requirement(
-        "Similarity does not count n-grams: leave out --counts, --boundaries and --model-units.",
+        "Similarity does not count n-grams: leave out --counts, --boundaries and --model-units, or the --preset that "
+        "sets them.",
         only={"counts": ("clipped",), "boundaries": ("sentence",), "model_units": ("whole",)},
         when={"part": ("similarity",)},
     ),

@@ -10,7 +10,7 @@ import pytest
 from optsum.solvers import certificate
 
 import optsum
-from optsum.coverage.instance import Combination, Coverage, Joint
+from optsum.coverage.instance import Combination, Coverage, Facility, Joint
 from optsum.errors import InputError, OptionError
 from optsum.options.options import resolve
 from optsum.problem.problem import CoverageProblem, Problem
@@ -272,3 +272,29 @@ def test_a_bound_of_branch_and_bound_names_it() -> None:
     assert problem is not None
     assert search(problem, "branch-and-bound", bound="knapsack").status is optsum.Status.OPTIMAL
     assert Fraction(search(problem, "greedy").bound_exact or 0) >= 0
+
+
+def test_the_bound_of_few_best_similarities_is_their_optimum() -> None:
+    """An instance with only the highest similarities has a larger bound, which few selections do not need."""
+    looser = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        instance = Facility.given(
+            rng.integers(0, 1000, (6, 40)), np.ones(6, np.int64), [1] * 40, full=6000, max_length=1,
+            own=np.vstack([rng.integers(1, 9, 40), np.full(40, 9)]),
+        )  # fmt: skip
+        problem = CoverageProblem.of(instance)
+        best = max(problem.evaluate((unit,)).key for unit in range(40))  # only one fits
+        assert certificate.certify(problem, NEVER) == best
+        relaxed = certificate.certify(CoverageProblem.of(instance.relaxed), NEVER)
+        assert relaxed is not None
+        assert relaxed >= best
+        looser += relaxed > best
+    assert looser
+
+
+@pytest.mark.parametrize("few", [False], indirect=True)
+def test_the_bound_of_a_recall_is_its_optimum(few: bool) -> None:
+    for seed in range(20):
+        if (problem := problem_of(seed, OBJECTIVES["recall"])) is not None and problem.size <= 12:
+            assert certificate.certify(problem, NEVER) == brute_force(problem).best

@@ -279,6 +279,7 @@ def _between(empty: Sequence[int], i: int, j: int) -> Sequence[int]:
     return tuple(unit for unit in inner if unit not in without) if without else inner
 
 
+_LOST: Final = 0.001  # Share of the weight that rounding may lose.
 _WEIGHTS: Final = 10_000  # Fractional weights are rounded to this number of steps from 0 to the largest weight.
 
 
@@ -477,7 +478,7 @@ def _precision(
     vectors: Vectors, steps: IntArray, spec: Spec, unit_of: IntArray, references: int, number: int
 ) -> IntArray:
     """Return for each unit the sums (2, number) that its tokens add to numerator and denominator of precision."""
-    weights = _whole(vectors.sentence_weights)
+    weights = _whole(vectors.sentence_weights, unit_of)
     top = np.zeros(len(steps), np.int64)
     for reference in range(references):
         top += steps[:, vectors.reference_of == reference].max(axis=1, initial=0)
@@ -487,8 +488,12 @@ def _precision(
     return mass
 
 
-def _whole(weights: FloatArray) -> IntArray:
-    """Return weights as integers without common divisor, or in steps of a ten-thousandth of the largest weight."""
+def _whole(weights: FloatArray, owner: IntArray | None = None) -> IntArray:
+    """Return weights as integers without common divisor, or in steps of a ten-thousandth of the largest weight.
+
+    `owner`: the unit of each weight; an `InputError` is raised if a unit, or all of them together, would lose more than
+    a thousandth of its weight.
+    """
     if not len(weights) or not weights.any():
         return np.zeros(len(weights), np.int64)
     if weights.max() <= _WEIGHTS and (weights == np.floor(weights)).all():
@@ -497,9 +502,11 @@ def _whole(weights: FloatArray) -> IntArray:
     if (weights == weights[0]).all():
         return np.ones(len(weights), np.int64)
     steps: IntArray = np.rint(weights / weights.max() * _WEIGHTS).astype(np.int64)
-    if (lost := weights[(steps == 0) & (weights > 0)]).size:
+    places = np.zeros(len(weights), np.int64) if owner is None else owner
+    lost = np.bincount(places, np.where(steps == 0, weights, 0.0))
+    if (lost > np.bincount(places, weights) * _LOST).any():
         raise InputError(
-            f"a weight is {lost[0]:.3g}, less than a {2 * _WEIGHTS}th of the largest, {weights.max():.3g}, and would "
-            "count as 0: give 0, or weights that differ less"
+            f"weights below {weights.max() / (2 * _WEIGHTS):.3g}, a {2 * _WEIGHTS}th of the largest, would count as 0, "
+            "and are not negligible together: give weights that differ less, or 0"
         )
     return steps

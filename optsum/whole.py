@@ -104,7 +104,8 @@ def whole_array(values: Any, what: str, *, ndim: int = 1, **range_: Any) -> NDAr
     import numpy as np
 
     error = range_.get("error", InputError)
-    found = values if type(values) is np.ndarray and values.dtype == np.int64 else _made(values, what, **range_)
+    plain = isinstance(values, np.ndarray) and not isinstance(values, np.ma.MaskedArray)
+    found = values if plain and values.dtype == np.int64 else _made(values, what, **range_)
     if found.ndim != ndim:
         raise error(f"{_named(what)} has {found.ndim} dimensions, and must have {ndim}.")
     least = range_.get("least")

@@ -478,7 +478,7 @@ def as_id(value: object, what: str) -> str:
         if abs(value) > 2**53:  # whole numbers up to this one are exact in floating point
             raise InputError(f"{what} is {value!r}, which floating point may have rounded; give it as a string")
         return str(int(value))
-    if hasattr(value, "dtype") and hasattr(value, "item") and getattr(value, "ndim", 0) == 0:  # a number of numpy
+    if hasattr(value, "dtype") and hasattr(value, "item") and getattr(value, "size", 1) == 1:  # a number of numpy
         return as_id(value.item(), what)
     raise InputError(f"{what} is {json_type(value)}; give a string or a whole number")
 

@@ -801,12 +801,17 @@ def with_vectors(topic: Topic | Mapping[str, Any], embed: Embed) -> Topic:
     if not callable(embed):
         raise InputError(f"embed is {embed!r:.60}: give a function of texts that returns their vectors")
     made = as_topic(topic)
-    if made.vectors is not None:
-        raise InputError(f"topic {made.id!r} has vectors of its own: leave out these, or embed")
     try:
         return replace(made, vectors=embedded(embed, made.sentences, made.references))
     except InputError as error:
         raise InputError(f"topic {made.id!r}: {error}") from None
+
+
+def with_only_vectors(topic: Topic, embed: Embed) -> Topic:
+    """Return `with_vectors` of a topic; refuse one that has vectors of its own."""
+    if topic.vectors is not None:
+        raise InputError(f"topic {topic.id!r} has vectors of its own: leave out these, or embed")
+    return with_vectors(topic, embed)
 
 
 def each_with_vectors(given: AnyTopics, embed: Embed, reading: Reading = AS_IS) -> Iterator[Topic | BadTopic]:
@@ -815,7 +820,7 @@ def each_with_vectors(given: AnyTopics, embed: Embed, reading: Reading = AS_IS) 
 
 def _embedded(topic: Topic | BadTopic, embed: Embed) -> Topic | BadTopic:
     try:
-        return topic if isinstance(topic, BadTopic) else with_vectors(topic, embed)
+        return topic if isinstance(topic, BadTopic) else with_only_vectors(topic, embed)
     except BaseException as error:  # noqa: BLE001 - a model may raise anything, and other topics go on
         return BadTopic(topic.id, "", describe(error))
 

@@ -260,10 +260,14 @@ def embedded(embed: Embed, sentences: Sequence[Sentence], references: Sequence[S
 
 def _embedded(embed: Embed, texts: list[str]) -> list[FloatArray]:
     made = embed(texts) if texts else []
-    if not is_list(made) or not isinstance(made, Sized):
+    try:
+        size = len(made) if is_list(made) and isinstance(made, Sized) else None
+    except TypeError:  # a sparse matrix
+        size = None
+    if size is None:
         raise InputError(f"embed returns a value of type {type(made).__name__}; return an array or a list of vectors")
-    if len(made) != len(texts):
-        raise InputError(f"embed returns {len(made)} results for {len(texts)} texts; return one for each")
+    if size != len(texts):
+        raise InputError(f"embed returns {size} results for {len(texts)} texts; return one for each")
     found = [_numbers(one, "the result of embed") for one in made]
     if any(one.ndim == 0 for one in found):
         raise InputError("embed returns a number for a text; return a vector for each, or its token vectors")

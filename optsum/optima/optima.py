@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from itertools import count, islice
-from math import isfinite
+from math import inf, isfinite
 from numbers import Real
 from pathlib import Path
 from typing import Any, Final, Self
@@ -252,7 +252,8 @@ class Optima:
         bound = value if bound is None else bound
         numbers: dict[str, Any] = {"value": value, "bound": bound}
         for what, given in numbers.items():
-            if isinstance(given, bool) or not isinstance(given, Real) or not isfinite(given):
+            known = isinstance(given, Real) and not isinstance(given, bool)
+            if not known or not (isfinite(given) or (what == "bound" and given == inf)):
                 raise InputError(f"The {what} of the sets is {given!r:.40}: give a number.")
         complete = flag(complete, "The option complete")
         if termination not in list(Termination):

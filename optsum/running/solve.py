@@ -19,7 +19,7 @@ from optsum.corpus.topics import (
     read_topics,
     topic_given,
     with_columns,
-    with_vectors,
+    with_only_vectors,
 )
 from optsum.errors import InputError, OptionError, spoken
 from optsum.metrics.rouge import parse_metric
@@ -96,7 +96,7 @@ def solve(
     given = topic_given(topic, summary, reading_of(resolved), columns)
     if embed is not None:
         _check_embed(embed, resolved)
-        given = with_vectors(given, embed)
+        given = with_only_vectors(given, embed)
     if start is not None:
         if not is_list(start, ordered=False):
             raise InputError(f"start is {start!r:.60}: give a list of units.")

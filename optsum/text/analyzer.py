@@ -41,7 +41,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from optsum.errors import InputError, OptionError, UnsupportedError, unknown_name
 from optsum.plugins import Registry, named_function
 from optsum.system.files import PathLike, read_text
-from optsum.whole import is_list
+from optsum.whole import flag, is_list
 
 Sentence: TypeAlias = str | tuple[str, ...]  # A raw sentence, or the tokens of a pre-tokenized one.
 _WORD = re.compile(r"\S+")  # what str.split() keeps together
@@ -537,8 +537,7 @@ class Analyzer:
                 object.__setattr__(self, name, named_function(given))
             elif not isinstance(given, str):
                 raise OptionError(f"The {name} is {given!r:.40}: give a name or a function.")
-        if not isinstance(self.stem, bool):
-            raise OptionError(f"stem is True or False, not {self.stem!r:.40}.")
+        object.__setattr__(self, "stem", flag(self.stem, "stem"))
         tokenizer_of(self.tokenizer)
         stemmer_of(self.stemmer)
         if isinstance(self.stopwords, str):
@@ -548,9 +547,10 @@ class Analyzer:
                     "load_stopwords reads the set from a file"
                 )
         else:
-            if not is_list(self.stopwords, ordered=False) or not set(map(type, self.stopwords)) <= {str}:
+            words = frozenset(self.stopwords) if is_list(self.stopwords, ordered=False) else frozenset([None])
+            if not all(isinstance(word, str) for word in words):
                 raise OptionError(f"stopwords is {self.stopwords!r:.40}: give 'keep', 'drop' or a set of words.")
-            object.__setattr__(self, "stopwords", frozenset(self.stopwords))
+            object.__setattr__(self, "stopwords", frozenset(map(str, words)))
 
     def tokens(self, sentence: Sentence) -> list[str]:
         """Return the counted tokens of one sentence.

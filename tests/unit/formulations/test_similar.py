@@ -341,6 +341,13 @@ def test_similarities_in_parts_are_those_of_all_at_once(measure: str, monkeypatc
     assert (part.objective_exact, part.selection) == (whole.objective_exact, whole.selection)
 
 
+class Lengthless(list[Any]):
+    """A list that has no length, like a sparse matrix of scipy."""
+
+    def __len__(self) -> int:
+        raise TypeError("sparse array length is ambiguous")
+
+
 @pytest.mark.parametrize(
     ("embed", "said"),
     [
@@ -348,6 +355,7 @@ def test_similarities_in_parts_are_those_of_all_at_once(measure: str, monkeypatc
         (lambda texts: {number: [1, 2] for number, _ in enumerate(texts)}, "a value of type dict"),
         (lambda texts: {(1, number) for number, _ in enumerate(texts)}, "a value of type set"),
         (lambda texts: (text for text in texts), "a value of type generator"),
+        (lambda texts: Lengthless(list(texts)), "a value of type Lengthless"),
         (lambda texts: [[1] * (number + 1) for number, _ in enumerate(texts)], "vectors of 1 and 2 and 3 dimensions"),
         (lambda texts: np.ones((len(texts), len(texts))), "so fit a model before"),
         (lambda texts: np.ma.masked_less(np.zeros((len(texts), 2)), 1), "not numbers"),
@@ -392,11 +400,27 @@ def test_vectors_written_again_at_the_same_time_are_read_again(tmp_path: Path) -
 
 @pytest.mark.parametrize("measure", ["recall", "precision", "f1"])
 def test_weights_that_would_be_lost_are_refused(measure: str) -> None:
-    arrays = {"similarities": [[1.0, 0.5], [0.5, 0.5]], "sentence_weights": [1e-5, 1], "reference_weights": [1e-5, 1]}
+    """Test a sentence of which nothing is left, and many small weights of a reference."""
+    arrays: dict[str, Any] = {"similarities": [[1.0], [0.5]], "sentence_weights": [1e-5, 1]}
+    if measure == "recall":
+        weights = [1.0, *[4e-5] * 20_000]
+        arrays = {"similarities": np.full((2, len(weights)), 0.5), "reference_weights": weights}
+        arrays["reference_of"] = np.zeros(len(weights))
     topic = {"id": "t", "documents": [["a b", "c d"]], "references": [["a b"]]}
-    arrays["reference_of"] = [0, 0]
     with pytest.raises(InputError, match="would count as 0"):
         optsum.solve({**topic, "vectors": arrays}, metric="similarity", measure=measure, max_length=2)
+
+
+def test_weights_that_lose_next_to_nothing_are_accepted() -> None:
+    rng = np.random.default_rng(0)
+    weights = np.exp(rng.normal(scale=4, size=200))
+    weights /= weights.sum()
+    arrays = {"similarities": rng.random((2, 200)), "reference_of": [0] * 200, "reference_weights": weights}
+    topic = {"id": "t", "documents": [["a b", "c d"]], "references": [["a b"]], "vectors": arrays}
+    assert (weights < weights.max() / 20000).any()
+    found = optsum.solve(topic, metric="similarity", max_length=2)
+    best = float((arrays["similarities"] @ weights).max())
+    assert found.objective == pytest.approx(best, abs=2e-3)
 
 
 def test_masked_similarities_are_refused() -> None:

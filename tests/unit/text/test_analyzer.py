@@ -5,7 +5,9 @@ from __future__ import annotations
 import pickle
 import re
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -194,3 +196,10 @@ def test_load_stopwords(tmp_path: Path) -> None:
     for unreadable in (tmp_path / "none.txt", tmp_path, "a\0b"):
         with pytest.raises(InputError, match="cannot be read"):
             load_stopwords(unreadable)
+
+
+@pytest.mark.parametrize("make", [list, iter, np.array, lambda words: (word for word in words), set])
+def test_stop_words_may_be_any_collection(make: Any) -> None:
+    analyzer = Analyzer(stopwords=make(["a", "the"]), stem=np.True_)  # type: ignore[arg-type]
+    assert (analyzer.stopwords, analyzer.stem) == (frozenset({"a", "the"}), True)
+    assert analyzer.tokens("a cat sat") == ["cat", "sat"]

@@ -104,7 +104,7 @@ def whole_array(values: Any, what: str, *, ndim: int = 1, **range_: Any) -> NDAr
     import numpy as np
 
     error = range_.get("error", InputError)
-    plain = isinstance(values, np.ndarray) and not isinstance(values, np.ma.MaskedArray)
+    plain = isinstance(values, np.ndarray) and not hasattr(values, "mask")
     found = values if plain and values.dtype == np.int64 else _made(values, what, **range_)
     if found.ndim != ndim:
         raise error(f"{_named(what)} has {found.ndim} dimensions, and must have {ndim}.")
@@ -117,7 +117,7 @@ def whole_array(values: Any, what: str, *, ndim: int = 1, **range_: Any) -> NDAr
 def _made(values: Any, what: str, **range_: Any) -> NDArray[np.int64]:
     import numpy as np
 
-    if np.ma.is_masked(values):
+    if isinstance(values, np.ndarray) and np.any(getattr(values, "mask", False)):  # without loading numpy.ma
         raise range_.get("error", InputError)(f"{_named(what)} has masked numbers: give a number for each.")
     if isinstance(values, np.ndarray):
         array: NDArray[Any] = np.asarray(values)  # without a mask, which masks nothing

@@ -197,7 +197,7 @@ def _numbers(value: Any, name: str) -> FloatArray:
 def _has_others(value: Any) -> bool:
     """Return whether lists of numbers contain truth values or masked ones, which NumPy would convert to numbers."""
     if isinstance(value, np.ndarray):
-        return bool(value.dtype.kind == "b" or np.ma.is_masked(value))
+        return bool(value.dtype.kind == "b" or np.any(getattr(value, "mask", False)))
     if not isinstance(value, list | tuple):
         return False
     return not {bool, np.bool_}.isdisjoint(map(type, value)) or any(map(_has_others, value))

@@ -552,7 +552,7 @@ seconds, and for problems outside the normal form.
 
 
 def is_few(problem: Problem, most_s: float = inf) -> bool:
-    """Return whether a problem has so few selections that visiting all is quicker than another search, and `most_s`."""
+    """Return whether visiting all selections of a problem takes `most_s` at most, and less than another search."""
     worth = _ANY_S
     if problem.can(Capability.COVERAGE):
         instance = problem.coverage

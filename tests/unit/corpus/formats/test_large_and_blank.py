@@ -126,7 +126,8 @@ def test_a_heading_of_many_columns_is_read(names: str, tmp_path: Path) -> None:
         (topic,) = optsum.read_topics(path, bad="keep")
         assert topic.id == "t"
     else:
-        with pytest.raises(InputError, match="two columns 'c'" if names == "twice" else "no column documents, but x, y, z"):
+        said = "two columns 'c'" if names == "twice" else "no column documents, but x, y, z"
+        with pytest.raises(InputError, match=said):
             list(optsum.read_topics(path, bad="keep"))
 
 

@@ -49,10 +49,11 @@ def certify(problem: Problem, deadline: Deadline) -> Key | None:
     instance = problem.coverage
     if len(instance.joints) > MANY_JOINTS and not instance.constant_denominator:
         return problem.root_bound(deadline)  # the engine would need several programs, which take longer
-    few = is_few(CoverageProblem.of(instance), deadline.left_s)  # then not even best similarities are relaxed
+    # Without a subclass's own evaluation; if the selections are few, not even best similarities are relaxed.
+    few = is_few(CoverageProblem.of(instance.merged), deadline.left_s)
     instance = instance.merged if few else instance.relaxed.merged
     try:
-        found = _optimum(instance, deadline)
+        found = _optimum(instance, deadline, few=few)
     except (Stopped, UnsupportedError) as reason:
         found = None  # linear programs may still give a bound
         _pass_on(reason, deadline)
@@ -67,13 +68,12 @@ def certify(problem: Problem, deadline: Deadline) -> Key | None:
     return combined_bound(instance, alone, deadline)
 
 
-def _optimum(instance: Coverage, deadline: Deadline) -> Key | None:
+def _optimum(instance: Coverage, deadline: Deadline, *, few: bool) -> Key | None:
     if deadline.passed:
         return None
-    plain = CoverageProblem.of(instance)  # without a subclass's own evaluation
-    if is_few(plain, deadline.left_s):
+    if few:
         limits = Limits(time_s=deadline.left_s if deadline.limited else None)
-        run = Run(plain, limits)
+        run = Run(CoverageProblem.of(instance), limits)
         Exhaustive().search(run)
         return Fraction(0) if run.bound is None else run.bound
     if instance.ratios > 1 and instance.combination.adds and varies_alike(instance) and not servable(instance):

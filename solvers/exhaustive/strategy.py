@@ -307,7 +307,7 @@ class Flips(Walker):
         return [row[1 : row[0] + 1].tolist() for row in self._walk.listed[: int(self._walk.scalars[LISTED])]]
 
 
-def rate_of_similarities(coverage: Facility) -> float:
+def _rate_of_similarities(coverage: Facility) -> float:
     """Return how many selections `Similarities` visits in a second; a visit looks at each token."""
     return 1e9 / (20 + 0.7 * len(coverage.similar))
 
@@ -390,7 +390,7 @@ class Similarities(Deciding):
 
     def __init__(self, coverage: Facility, rows: int) -> None:
         super().__init__(coverage, rows)
-        self.rate = rate_of_similarities(coverage)
+        self.rate = _rate_of_similarities(coverage)
         order = np.argsort(coverage.lengths, kind="stable")
         deepest = int(np.searchsorted(np.cumsum(coverage.lengths[order]), coverage.max_length, side="right"))
         self._order = order[coverage.lengths[order] <= coverage.max_length]
@@ -471,7 +471,7 @@ def seconds_of(problem: Problem, worth: float) -> float:
     """Estimate the seconds of a visit of all selections; a result above `worth` is only a lower limit."""
     coverage = problem.coverage.merged if problem.can(Capability.COVERAGE) else None
     if coverage is not None and _is_of_similarities(coverage):
-        rate = rate_of_similarities(coverage)
+        rate = _rate_of_similarities(coverage)
         return visits_of(coverage, worth * rate) / rate
     kinds = (OneByOne,) if coverage is None else (Flips, Pairs)
     slowest, quickest = kinds[0].rate, kinds[-1].rate

@@ -148,7 +148,7 @@ def test_ctrl_c_within_the_whole_ends_the_rest(monkeypatch: pytest.MonkeyPatch) 
     best = brute_force(problem).best
     for reason in (Termination.INTERRUPTED, Termination.NODE_LIMIT):
 
-        def stopped(*_: object, reason: Termination = reason) -> None:
+        def stopped(*_: object, reason: Termination = reason, **__: object) -> None:
             raise Stopped(reason)
 
         monkeypatch.setattr(certificate, "_optimum", stopped)
@@ -173,7 +173,7 @@ def test_a_product_of_bounds_has_no_other_factor(monkeypatch: pytest.MonkeyPatch
     assert problem is not None
     instance = problem.coverage
     assert (instance.combination, instance.ratios) == (Combination.PRODUCT, 2)
-    monkeypatch.setattr(certificate, "_optimum", lambda *_: None)
+    monkeypatch.setattr(certificate, "_optimum", lambda *_, **__: None)
     monkeypatch.setattr(certificate, "_alone", lambda _, h, *__: Fraction(1, 2 + h))
     first, second = instance.weights
     assert certificate.certify(problem, NEVER) == Fraction(1, 2) ** first * Fraction(1, 3) ** second
@@ -221,7 +221,7 @@ def test_every_ratio_has_its_share_of_the_time(monkeypatch: pytest.MonkeyPatch) 
         return Fraction(1)
 
     monkeypatch.setattr(certificate, "_largest", searched)
-    monkeypatch.setattr(certificate, "_optimum", lambda *_: None)
+    monkeypatch.setattr(certificate, "_optimum", lambda *_, **__: None)
     assert certificate.certify(problem, Deadline(60.0)) == 1
     assert shares == pytest.approx([60.0 / (ratios - h) for h in range(ratios)], rel=0.1)
     shares.clear()

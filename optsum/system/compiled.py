@@ -20,12 +20,14 @@ from contextlib import contextmanager, suppress
 from functools import cache, cached_property, wraps
 from linecache import getlines
 from math import inf
+from pathlib import Path
 from threading import RLock, local
 from time import perf_counter, thread_time
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+from optsum._version import __version__
 from optsum.system.clock import standing
 from optsum.system.processes.signal_guard import postponing
 
@@ -112,9 +114,10 @@ _WITHIN: Final = {" ", "\t", "\n", "\r", ")", "#"}  # Characters that begin the 
 
 def _names_of(module: str) -> dict[str, Any]:
     if module not in _modules:
-        names = dict(vars(sys.modules[module]))
+        looks = {"_optsum_now": perf_counter, "_optsum_thread": _of_thread}
+        names = _modules[module] = vars(sys.modules[module]) | looks
         names |= {name: _at_first(names, name, each) for name, each in names.items() if hasattr(each, "py_func")}
-        _modules[module] = names | {"_optsum_now": perf_counter, "_optsum_thread": _of_thread}
+        names |= {name: each.plain for name, each in names.items() if isinstance(each, Instruction)}
     return _modules[module]
 
 
@@ -230,7 +233,7 @@ class Patience:
     def with_(self, kernel: Any) -> float:
         """Return the number of seconds for which a kernel may be interpreted now; 0 if it must be compiled."""
         left = self.left_s if self.left_s > 0.0 else _SHORT_S - self.taken.get(kernel, 0.0)
-        early = inf if self.loads else _LOADING_S - self.spent_s
+        early = inf if self.loads or not kernel.is_kept else _LOADING_S - self.spent_s
         return min(left, early, _LONGEST_CALL_S, self.thread.rehearsal_s) if self.left_s > -inf else 0.0
 
     @contextmanager
@@ -268,8 +271,6 @@ class _RehearsedError(BaseException):
 class Kernel:
     """A function that is interpreted until it is compiled."""
 
-    may_be_kept = True  # Whether there may be compiled code of it on disk.
-
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
         self.__name__, self.__doc__, self.__module__ = function.__name__, function.__doc__, function.__module__
         self.py_func, self.targetoptions = function, options  # numba looks for these names
@@ -289,12 +290,13 @@ class Kernel:
 
             return self.__dict__.get("dispatcher") or dispatcher_of(self.py_func, self.targetoptions)
 
-    @property
+    @cached_property
     def is_kept(self) -> bool:
-        dispatcher = self.dispatcher
-        from optsum.system.dispatchers import has_index  # imported by the line above
-
-        return has_index(dispatcher)
+        """Whether compiled code of the kernel may be on disk, looked up without importing numba."""
+        code = self.py_func.__code__
+        source = Path(code.co_filename)
+        index = f"{source.stem}.{self.py_func.__qualname__}-{code.co_firstlineno}."
+        return any(name.startswith(index) for place in _places(source.parent) for name in _names_in(place))
 
     @property
     def _numba_type_(self) -> Any:
@@ -303,6 +305,22 @@ class Kernel:
 
 
 _making: Final = RLock()
+_OF_VERSION: Final = f"optsum-{__version__}"  # The folder for this version in a cache of numba.
+
+
+def _places(folder: Path) -> list[Path]:
+    """Return where numba may keep the kernels of a source folder: see `optsum.system.dispatchers`."""
+    if given := os.environ.get("NUMBA_CACHE_DIR"):
+        return [*Path(given).glob(f"{folder.name}_*/{_OF_VERSION}")]
+    user = {
+        "darwin": "~/Library/Caches/numba", "win32": "~/AppData/Local/numba/Cache",
+    }.get(sys.platform) or os.environ.get("XDG_CACHE_HOME", "~/.cache") + "/numba"  # fmt: skip
+    return [folder / "__pycache__" / _OF_VERSION, *Path(user).expanduser().glob(f"{folder.name}_*/{_OF_VERSION}")]
+
+
+@cache
+def _names_in(folder: Path) -> list[str]:
+    return [path.name for path in folder.glob("*.nbi")]
 
 
 class Instruction:
@@ -324,7 +342,7 @@ class Instruction:
 def _first_call(kernel: Kernel, *arguments: Any) -> Any:
     if patience.left_s >= 0.0 and is_loaded(kernel, *arguments):
         return kernel(*arguments)
-    early = not patience.loads
+    early = kernel.is_kept and not patience.loads
     if patience.thread.rehearsal_s <= 0.0 <= patience.left_s or (early and patience.thread.rehearsal_s < inf):
         raise _RehearsedError
     if (seconds := patience.with_(kernel)) > 0.0 and (function := plain_of(kernel)) is not None:
@@ -350,10 +368,10 @@ def _first_call(kernel: Kernel, *arguments: Any) -> Any:
 
 def is_loaded(kernel: Kernel, *arguments: Any) -> bool:
     """Return whether a kernel is compiled for use; a cached one is loaded, once `Patience.loads` allows it."""
-    if kernel.compiled is None and kernel.may_be_kept and patience.loads:
+    if kernel.compiled is None and kernel.is_kept and patience.loads:
         with standing():
             _compile(kernel, arguments)
-        kernel.may_be_kept = kernel.compiled is not None
+        kernel.is_kept = kernel.compiled is not None
     return kernel.compiled is not None
 
 

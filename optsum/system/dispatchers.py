@@ -165,12 +165,6 @@ def dispatcher_of(function: Callable[..., Any], options: dict[str, Any]) -> Any:
     return made
 
 
-def has_index(dispatcher: Any) -> bool:
-    """Return whether the cache has an index file for a dispatcher."""
-    kept = getattr(dispatcher, "_cache", None)
-    return isinstance(kept, _Kept) and Path(kept._cache_file._index_path).is_file()  # noqa: SLF001
-
-
 def compiled_for(dispatcher: Any, arguments: tuple[Any, ...], tell: Callable[[], object] | None) -> bool:
     """Load the code for arguments of these types, or compile it if `tell` is given; return whether there is code."""
     if not isinstance(dispatcher, CPUDispatcher):

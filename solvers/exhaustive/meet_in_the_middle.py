@@ -354,12 +354,12 @@ class Shorts(NamedTuple):
 
 
 def shorts_of(halves: Halves, max_length: int) -> Shorts:
-    length, mask, totals, words, begin = _make_shorts(halves, max_length)
-    if not len(begin):  # there are too many lengths for the counting sort of the kernel
-        order = np.argsort(length, kind="stable")
-        length, mask, totals, words = length[order], mask[order], totals[:, order], words[:, order]
-        totals, words = np.ascontiguousarray(totals), np.ascontiguousarray(words)
-    return Shorts(length, mask, totals, words, begin)
+    length, mask, totals, words = _make_shorts(halves, max_length)
+    order = np.argsort(length, kind="stable")
+    longest = int(length.max())
+    length = length[order]
+    begin = np.searchsorted(length, np.arange(longest + 2 if longest <= _LONGEST_TABLE else 0))
+    return Shorts(length, mask[order], totals.T[:, order].copy(), words.T[:, order].copy(), begin.astype(np.int64))
 
 
 @njit(cache=True, inline="always")
@@ -389,7 +389,7 @@ def push(depth: int, unit: int, lengths: Any, mask: Any, mass: Any, start: Any, 
 
 @njit(cache=True)
 def _make_shorts(halves: Any, max_length: int) -> Any:
-    """Return the arrays of `Shorts` for all fitting sets of the short half; unsorted if there are too many lengths."""
+    """Return length, mask, totals and words of all fitting sets of the short half, in the order of their units."""
     _, lengths, unit_mask, mass, start, feature, held, highest = halves.short
     _, _, room, word_total, word_shift, _, field_start, field, level_start, level, slot = halves
     n = len(lengths)
@@ -428,32 +428,7 @@ def _make_shorts(halves: Any, max_length: int) -> Any:
             copies[feature[entry]] -= held[entry]
         chosen ^= np.int64(1) << unit
         unit += 1
-    longest = np.int64(0)
-    for place in range(sets):
-        longest = max(longest, length[place])
-    begin = np.zeros(longest + 2 if longest <= _LONGEST_TABLE else 0, np.int64)
-    order = np.arange(sets)
-    if len(begin):  # counting sort: stable, so that the empty set stays first
-        for place in range(sets):
-            begin[length[place] + 1] += 1
-        for c in range(1, longest + 2):
-            begin[c] += begin[c - 1]
-        following = begin.copy()
-        for place in range(sets):
-            order[following[length[place]]] = place
-            following[length[place]] += 1
-    sorted_length = np.empty(sets, np.int64)
-    sorted_mask = np.empty(sets, np.int64)
-    sorted_totals = np.empty((kinds, sets), np.int64)
-    sorted_words = np.empty((parts, sets), np.int64)
-    for place in range(sets):
-        from_ = order[place]
-        sorted_length[place], sorted_mask[place] = length[from_], mask[from_]
-        for total in range(kinds):
-            sorted_totals[total, place] = totals[from_, total]
-        for word in range(parts):
-            sorted_words[word, place] = words[from_, word]
-    return sorted_length, sorted_mask, sorted_totals, sorted_words, begin
+    return length[:sets], mask[:sets], totals[:sets], words[:sets]
 
 
 DONE, FEASIBLE, TIES, BEST_CHANGED, LISTED, FULL = 0, 1, 2, 3, 4, 5

@@ -57,6 +57,7 @@ def test_preparation_waits_until_a_kernel_is_compiled(monkeypatch: pytest.Monkey
     monkeypatch.setattr(compiling, "_waiting", {})
     monkeypatch.setattr(compiling, "plain_of", lambda _: None)
     kept, other = (compiling.Kernel(function, {}) for function in (min, max))
+    kept.is_kept, other.is_kept = True, False
 
     def compile_(kernel: compiling.Kernel, _: object, tell: object = None) -> None:
         if kernel is kept or tell is not None:

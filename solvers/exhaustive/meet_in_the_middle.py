@@ -355,8 +355,8 @@ class Shorts(NamedTuple):
 
 def shorts_of(halves: Halves, max_length: int) -> Shorts:
     length, mask, totals, words = _make_shorts(halves, max_length)
-    order = np.argsort(length, kind="stable")
     longest = int(length.max())
+    order = np.argsort(length.astype(np.min_scalar_type(longest)), kind="stable")  # short integers are sorted by radix
     length = length[order]
     begin = np.searchsorted(length, np.arange(longest + 2 if longest <= _LONGEST_TABLE else 0))
     return Shorts(length, mask[order], totals.T[:, order].copy(), words.T[:, order].copy(), begin.astype(np.int64))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 from math import comb, inf
+from random import Random
 
 import numpy as np
 import pytest
@@ -102,6 +103,57 @@ def test_lengths_far_above_the_maximum_take_no_memory() -> None:
     possible = reachable(lengths, 2, 3)
     assert [possible(unit, 0) for unit in range(4)] == [True, True, True, False]
     assert fit(lengths, [1, 0], [3, 2], 3, 3) == [0, 2]
+
+
+@given(
+    st.lists(st.integers(0, 9), min_size=1, max_size=8),
+    st.integers(0, 8),
+    st.integers(0, 30),
+    st.integers(0, 30),
+    st.randoms(use_true_random=False),
+)
+def test_units_are_kept_in_their_order_if_the_others_can_fill_the_length(
+    lengths: list[int], kept: int, low: int, high: int, random: Random
+) -> None:
+    units = list(range(len(lengths)))
+    random.shuffle(units)
+    first, others = units[:kept], units[kept:]
+    sets = [
+        chosen
+        for size in range(len(units) + 1)
+        for chosen in combinations(units, size)
+        if low <= sum(lengths[unit] for unit in chosen) <= high
+    ]
+    # Taking a unit of `first` counts before all later ones, and so does leaving one of the others out.
+    best = max(sets, key=lambda chosen: [(unit in chosen) == (unit in first) for unit in units], default=None)
+    found = fit(lengths, first, others, low, high)
+    assert found == (best if best is None else [unit for unit in units if unit in best])
+
+
+def test_a_table_that_is_too_large_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counting, "_WIDEST", 4 * 6)  # three units and the lengths 0 to 5
+    assert fit([1, 2, 2], [0], [1, 2], 5, 9) == [0, 1, 2]
+    monkeypatch.setattr(counting, "_WIDEST", 4 * 6 - 1)
+    assert fit([1, 2, 2], [0], [1, 2], 5, 9) is None
+
+
+@given(st.lists(st.integers(0, 12), max_size=12), st.integers(0, 40))
+def test_the_quick_bound_of_a_count_is_not_above_it(lengths: list[int], most: int) -> None:
+    lengths = [length for length in lengths if length <= most]
+    bound = counting._at_least(lengths, most, inf)
+    count = count_feasible(lengths, 0, most)
+    assert bound <= count
+    if sum(lengths) <= most:
+        assert bound == count
+
+
+def test_the_quick_bound_takes_the_shortest_units() -> None:
+    assert counting._at_least([3] * 8, 6, inf) == comb(8, 2)
+    assert counting._at_least([1] * 4 + [9] * 4, 9, inf) == 2**4 - 1  # the four short units together
+    assert counting._at_least([3] * 8 + [50] * 8, 6, inf) == comb(8, 2)
+    assert counting._at_least([3] * 8 + [50] * 24, 6, inf) == comb(8, 2)
+    assert counting._at_least([1] * 40, 100, 100) == comb(40, 10)  # the limit is exceeded
+    assert counting._at_least([0] * 2000, 0, inf) == 2.0**1000 - 1
 
 
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(-1, 5)), max_size=7), st.integers(0, 20), st.integers(0, 20))

@@ -54,7 +54,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
         engine = partial(Driver, effort=Effort(start=1, first=2, longest=2, shrink=1.2))(*given)
         rising = engine.rising
 
-        def counted(target: int, judge: Any, undone: Any) -> Any:
+        def counted(target: int, judge: Any, undone: Any = ()) -> Any:
             counts["undone"] += len(undone) > 1
             found = rising(target, judge, undone)
             counts["splits"] += engine.statistics.splits

@@ -6,11 +6,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import lru_cache
-from itertools import combinations
+from functools import lru_cache, partial
+from itertools import accumulate, combinations, pairwise
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ClassVar, Final, NamedTuple, Self, TypeAlias, final
+from typing import Any, ClassVar, Final, Self, TypeAlias, final
 
 import numpy as np
 
@@ -74,16 +74,6 @@ def cliques_of(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, ...]]:
     return found
 
 
-class _Limit(NamedTuple):
-    """``low <= sum of the coefficients of chosen sentences <= high``; None means no limit, or coefficients of 1."""
-
-    sentences: Sequence[int]
-    name: str
-    low: Any = None
-    high: Any = None
-    coefficients: Sequence[int] | None = None
-
-
 Pairs: TypeAlias = Mapping[str, tuple[tuple[int, int], ...]]
 """Pairs of sentences by topic id: the first may be chosen only with the second."""
 
@@ -122,34 +112,33 @@ class Sides:
         InputError
             If a constraint has an unsuitable form, or is about documents or texts that a unit does not have.
         """
-        rows = [_over_units(each, topic, heads) for each in self._all(topic, spec)]
-        if self.max_sentences is not None:
-            units = tuple(dict.fromkeys(heads.values()))
-            name = f"at most {self.max_sentences} sentences"
-            rows.insert(0, Row(units, (1,) * len(units), high=self.max_sentences, name=name))
+        rows = [row for row in self._all(topic, heads, spec) if row.binds]
         similar = self.exclusive is not None and not isinstance(self.exclusive, Mapping)
         if (self.per_document is not None or similar) and not heads.keys() <= set(range(len(topic.sentences))):
             option, lacks = ("--per-document", "document") if self.per_document is not None else ("--exclusive", "text")
             raise InputError(
                 f"Topic {topic.id!r} has a unit without a {lacks}: leave out {option}, or give every unit one."
             )
-        return [row for row in rows if row.binds]
+        return rows
 
-    def _all(self, topic: Topic, spec: Spec) -> Iterator[_Limit]:
-        everything = range(len(topic.sentences))
+    def _all(self, topic: Topic, heads: Mapping[int, int], spec: Spec) -> Iterator[Row]:
+        limit = partial(_over_units, topic, heads)
+        if self.max_sentences is not None:
+            units = tuple(dict.fromkeys(heads.values()))
+            name = f"at most {self.max_sentences} sentences"
+            yield Row(units, (1,) * len(units), high=self.max_sentences, name=name)
         if self.per_document is not None:
-            first = 0
-            for number, document in enumerate(topic.documents):
-                own = everything[first : first + len(document)]
-                yield _Limit(own, f"at most {self.per_document} of document {number}", high=self.per_document)
-                first += len(document)
+            ends = accumulate(map(len, topic.documents), initial=0)
+            for number, (first, last) in enumerate(pairwise(ends)):
+                name = f"at most {self.per_document} of document {number}"
+                yield limit(range(first, last), name, high=self.per_document)
         own_ones = _own(topic)
         for number in (*self.require, *own_ones.get("require", ())):
-            yield _Limit((number,), f"sentence {number} is required", low=1)
+            yield limit((number,), f"sentence {number} is required", low=1)
         for number in (*self.forbid, *own_ones.get("forbid", ())):
-            yield _Limit((number,), f"sentence {number} is forbidden", high=0)
+            yield limit((number,), f"sentence {number} is forbidden", high=0)
         for group in own_ones.get("groups", ()):
-            yield _Limit(group, f"at least one of {_listed(group)}", low=1)
+            yield limit(group, f"at least one of {_listed(group)}", low=1)
         cliques: Sequence[Sequence[int]] = ()
         if isinstance(self.exclusive, Mapping):
             cliques = self.exclusive.get(topic.id, ())
@@ -157,11 +146,11 @@ class Sides:
             tokens = list(map(spec.analyzer.tokens, topic.sentences))
             cliques = cliques_of(similar_pairs(tokens, self.exclusive, spec.deadline))
         for clique in (*cliques, *own_ones.get("exclusive", ())):
-            yield _Limit(clique, f"at most one of {_listed(clique)}", high=1)
+            yield limit(clique, f"at most one of {_listed(clique)}", high=1)
         for row in own_ones.get("rows", ()):
-            yield _row(row, topic)
+            yield limit(**_row(row, topic))
         for one, other in self.pairs(topic):
-            yield _Limit((one, other), f"{one} requires {other}", None, 0, (1, -1))
+            yield limit((one, other), f"{one} requires {other}", high=0, coefficients=(1, -1))
 
     def pairs(self, topic: Topic) -> list[tuple[int, int]]:
         """Return the distinct pairs of a sentence and another that it requires: it may be chosen only with that one.
@@ -222,7 +211,7 @@ def _own(topic: Topic) -> Mapping[str, Any]:
     return own
 
 
-def _row(row: Any, topic: Topic) -> _Limit:
+def _row(row: Any, topic: Topic) -> dict[str, Any]:
     if not isinstance(row, Mapping):
         raise InputError("A row of constraints must be an object with sentences, coefficients, low and high.")
     sentences = row.get("sentences")
@@ -236,34 +225,44 @@ def _row(row: Any, topic: Topic) -> _Limit:
         raise InputError(f"A row of constraints of topic {topic.id!r} has the key {other!r}: use {', '.join(known)}.")
     if row.get("low") is None and row.get("high") is None:
         raise InputError(f"A row of constraints of topic {topic.id!r} limits nothing: give low, high or both.")
-    return _Limit(sentences, str(row.get("name", "")), row.get("low"), row.get("high"), numbers)
+    return {"name": "", **row, "coefficients": numbers}
 
 
-def _over_units(each: _Limit, topic: Topic, heads: Mapping[int, int]) -> Row:
-    coefficients = (1,) * len(each.sentences) if each.coefficients is None else each.coefficients
+def _over_units(
+    topic: Topic,
+    heads: Mapping[int, int],
+    sentences: Sequence[int],
+    name: Any,
+    low: Any = None,
+    high: Any = None,
+    coefficients: Sequence[int] | None = None,
+) -> Row:
+    """Return ``low <= sum of the coefficients (by default 1) of chosen sentences <= high`` as a row over units."""
+    if coefficients is None:
+        coefficients = (1,) * len(sentences)
     most = max(len(topic.sentences), len(topic.lengths or ()))
     where = f"The constraints of topic {topic.id!r}"
-    limits = [limit for limit in (each.low, each.high) if limit is not None]
+    limits = [limit for limit in (low, high) if limit is not None]
     try:
-        numbers = whole_numbers((*each.sentences, *coefficients, *limits), "A number", most=10**400)
+        numbers = whole_numbers((*sentences, *coefficients, *limits), "A number", most=10**400)
     except InputError as error:
         raise InputError(f"{where} have numbers that are not whole: {error}") from None
-    if min(each.sentences, default=0) < 0 or len(each.sentences) != len(coefficients):
+    if min(sentences, default=0) < 0 or len(sentences) != len(coefficients):
         raise InputError(f"{where} have a negative sentence number, or not one coefficient for each sentence.")
-    if len(set(each.sentences)) != len(each.sentences):
-        raise InputError(f"{where} name a sentence twice: {_listed(each.sentences)}.")
+    if len(set(sentences)) != len(sentences):
+        raise InputError(f"{where} name a sentence twice: {_listed(sentences)}.")
     if not most and any(number >= 0 for number in heads):  # passages that only the alternatives of a cover number
-        if (unknown := next((number for number in each.sentences if number not in heads), None)) is not None:
+        if (unknown := next((number for number in sentences if number not in heads), None)) is not None:
             known = _listed(sorted(number for number in heads if number >= 0))
             raise InputError(f"{where} name passage {unknown}; the passages of its alternatives are {known}.")
-    elif max(each.sentences, default=-1) >= most:
-        raise InputError(f"{where} name sentence {max(each.sentences)}; the topic has {most}, numbered from 0.")
+    elif max(sentences, default=-1) >= most:
+        raise InputError(f"{where} name sentence {max(sentences)}; the topic has {most}, numbered from 0.")
     if max(map(abs, numbers), default=0) > _MOST:
         raise InputError(f"{where} have numbers beyond {_MOST}: divide all numbers of such a row by a common factor.")
-    numbered = zip(each.sentences, coefficients, strict=True)
+    numbered = zip(sentences, coefficients, strict=True)
     held = {heads[sentence]: number for sentence, number in numbered if number and sentence in heads}
-    low = {} if each.low is None else {"low": each.low}
-    return Row(tuple(held), tuple(held.values()), high=each.high, name=each.name, **low)
+    least = {} if low is None else {"low": low}
+    return Row(tuple(held), tuple(held.values()), high=high, name=str(name), **least)
 
 
 _MOST = 10**6

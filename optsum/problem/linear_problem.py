@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
@@ -111,11 +112,10 @@ class LinearProblem(Problem):
     @cached_property
     def _sides(self) -> tuple[Any, Any]:
         program = self.program
-        both = program.row_lower, program.row_upper
         beyond = _OPEN if self._dtype is np.int64 else _OPEN**2 * (program.columns + 1)
-        low, high = ([int(max(-beyond, min(side, beyond))) for side in sides.tolist()] for sides in both)
-        lows: Any = np.array(low, self._dtype)
-        return lows, np.array(high, self._dtype)
+        both = (program.row_lower.tolist(), program.row_upper.tolist())
+        low, high = ([int(max(-beyond, min(side, beyond))) for side in sides] for sides in both)
+        return np.array(low, self._dtype), np.array(high, self._dtype)
 
     @cached_property
     def _dtype(self) -> type:
@@ -136,11 +136,6 @@ class LinearProblem(Problem):
         most = value * self.program.upper[self.program.row_column].astype(self._dtype)
         return value, np.minimum(most, 0), np.maximum(most, 0)
 
-    @cached_property
-    def _filled(self) -> IntArray:
-        found: IntArray = np.flatnonzero(np.diff(self.program.row_start))
-        return found
-
     def _added_by(self, taken: NDArray[np.bool_]) -> tuple[Any, Any]:
         """Return the least and the largest possible sum of each row if the columns in `taken` are 1."""
         value, least, most = self._terms
@@ -155,10 +150,8 @@ class LinearProblem(Problem):
         return self._summed(np.where(beside, least, 0)), self._summed(np.where(beside, most, 0))
 
     def _summed(self, terms: Any) -> Any:
-        sums: Any = np.zeros(self.program.rows, self._dtype)
-        if len(filled := self._filled):
-            sums[filled] = np.add.reduceat(terms, self.program.row_start[filled])
-        return sums
+        # The sum over all rows may overflow, but not the differences, which are exact modulo 2^64.
+        return np.diff(np.append(0, np.cumsum(terms))[self.program.row_start])
 
     def evaluate(self, selection: Selection) -> Evaluation:
         violation, values = self._settled(selection)
@@ -215,17 +208,16 @@ class LinearProblem(Problem):
         elif not violation:
             others = self._others(selection)
             if others is None:
-                violation = 1
-            else:
-                values[program.units :] = others
-                body, (low, high) = self._body(values), self._sides
-                if (broken_rows := np.flatnonzero((body < low) | (body > high))).size:
-                    row = int(broken_rows[0])
-                    name = f"constraint {program.row_names[row]}" if program.row_names else f"row {row}"
-                    raise BackendError(
-                        f"With the units {list(selection)}, HiGHS gives other variables values that violate {name}: "
-                        "the numbers of this row are too large for its tolerances; divide rows by common factors."
-                    )
+                return 1, values
+            values[program.units :] = others
+            body, (low, high) = self._body(values), self._sides
+            if (broken_rows := np.flatnonzero((body < low) | (body > high))).size:
+                row = int(broken_rows[0])
+                name = f"constraint {program.row_names[row]}" if program.row_names else f"row {row}"
+                raise BackendError(
+                    f"With the units {list(selection)}, HiGHS gives other variables values that violate {name}: "
+                    "the numbers of this row are too large for its tolerances; divide rows by common factors."
+                )
         return violation, values
 
     def _chosen(self, selection: Iterable[int]) -> Any:
@@ -333,8 +325,7 @@ class LinearProblem(Problem):
         model, upper, lower = self.linear_model, self.program.upper.copy(), np.zeros(self.program.columns, np.int64)
         upper[: self.size] = 0
         lower[list(chosen)] = upper[[*chosen, *open]] = 1
-        with self._relaxation.used:
-            duals, feasible = self._relaxation.duals(lower, upper)
+        duals, feasible = self._duals(lower, upper)
         if not feasible:  # proven if the rounded ray, as multipliers of the objective 0, gives a bound that excludes 0
             nothing = self._without_objective
             if model.sense.better(0, dual_bound(nothing, duals, lower=lower, upper=upper)):
@@ -347,34 +338,29 @@ class LinearProblem(Problem):
         return replace(self.linear_model, objective=np.zeros(self.program.columns, np.int64))
 
     @cached_property
-    def _relaxation(self) -> _Relaxation:
-        return _Relaxation(self.linear_model)
+    def _relaxation(self) -> tuple[Any, Lock]:
+        """The linear relaxation, kept in HiGHS for the bounds of successive nodes, and a lock for its single user."""
+        highs = new_highs()
+        highs.setOptionValue("presolve", "off")  # presolve would leave no ray
+        pass_model(highs, self.linear_model, relaxed=True)
+        return highs, Lock()
 
-
-class _Relaxation:
-    """The linear relaxation of a program, kept in HiGHS for the bounds of successive nodes."""
-
-    def __init__(self, model: LinearModel) -> None:
-        self.used = Lock()  # HiGHS serves one thread at a time
-        self._model, self._highs = model, new_highs()
-        self._highs.setOptionValue("presolve", "off")  # presolve would leave no ray
-        pass_model(self._highs, model, relaxed=True)
-        self._columns = np.arange(model.columns, dtype=np.int32)
-
-    def duals(self, lower: IntArray, upper: IntArray) -> tuple[NDArray[np.float64], bool]:
+    def _duals(self, lower: IntArray, upper: IntArray) -> tuple[NDArray[np.float64], bool]:
         """Return multipliers of the rows for given bounds of the columns, and False if they are a ray of infeasibility.
 
         After a time limit the multipliers are 0. They are floating-point numbers; callers prove bounds in integers.
         """
-        model, highs = self._model, self._highs
-        highs.changeColsBounds(model.columns, self._columns, lower.astype(np.float64), upper.astype(np.float64))
-        if run(highs, of_search.get(), apart=len(model.row_value) > _SMALL):
-            status = highs.getModelStatus().name
-            if status == "kOptimal":
-                return np.array(highs.getSolution().row_dual), True
-            if status == "kInfeasible" and (ray := highs.getDualRay())[1]:
-                sign = -1 if model.sense is Sense.MAXIMIZE else 1  # unlike multipliers, rays ignore the sense
-                return sign * ray[2] / max(np.abs(ray[2]).max(), 1e-300), False
+        model, (highs, lock) = self.linear_model, self._relaxation
+        columns = np.arange(model.columns, dtype=np.int32)
+        with lock:
+            highs.changeColsBounds(model.columns, columns, lower.astype(np.float64), upper.astype(np.float64))
+            if run(highs, of_search.get(), apart=len(model.row_value) > _SMALL):
+                status = highs.getModelStatus().name
+                if status == "kOptimal":
+                    return np.array(highs.getSolution().row_dual), True
+                if status == "kInfeasible" and (ray := highs.getDualRay())[1]:
+                    sign = -1 if model.sense is Sense.MAXIMIZE else 1  # unlike multipliers, rays ignore the sense
+                    return sign * ray[2] / max(np.abs(ray[2]).max(), 1e-300), False
         return np.zeros(model.rows), True
 
 
@@ -652,14 +638,10 @@ def _from_pyomo(model: Any, units: Any) -> tuple[LinearModel, tuple[int, ...]]:
     if hasattr(chosen, "is_binary") or not isinstance(chosen, Iterable):
         chosen = [chosen]
     chosen = list(chosen)
-    number: dict[int, int] = {}
-    held: list[Any] = []
+    held: dict[int, tuple[int, Any]] = {}  # number and variable by the variable's id
 
     def column(variable: Any) -> int:
-        if id(variable) not in number:
-            number[id(variable)] = len(held)
-            held.append(variable)
-        return number[id(variable)]
+        return held.setdefault(id(variable), (len(held), variable))[0]
 
     def terms(expression: Any, what: str) -> tuple[dict[int, Fraction], Fraction]:
         try:
@@ -668,12 +650,10 @@ def _from_pyomo(model: Any, units: Any) -> tuple[LinearModel, tuple[int, ...]]:
             raise InputError(f"Pyomo has no value of {what}: {' '.join(str(error).split())}") from error
         if not found.is_linear():
             raise InputError(f"{what} of this Pyomo model is not linear: only linear models are supported.")
-        summed: dict[int, Fraction] = {}
+        summed = defaultdict[int, Fraction](Fraction)
         for value, variable in zip(found.linear_coefs, found.linear_vars, strict=True):
-            at = column(variable)
-            summed[at] = summed.get(at, Fraction(0)) + _exact(value, what)
-        summed = {at: value for at, value in summed.items() if value}
-        return summed, _exact(found.constant, what)
+            summed[column(variable)] += _exact(value, what)
+        return {at: value for at, value in summed.items() if value}, _exact(found.constant, what)
 
     for unit in chosen:
         if not (hasattr(unit, "is_binary") and (unit.is_integer() or unit.is_binary()) and unit.bounds == (0, 1)):
@@ -701,19 +681,11 @@ def _from_pyomo(model: Any, units: Any) -> tuple[LinearModel, tuple[int, ...]]:
     what = f"The objective {objectives[0].name}"
     worth, constant = terms(objectives[0].expr, what)
     try:
-        columns = [_Column(each.name, each.lb, each.ub, each.is_integer() or each.is_binary()) for each in held]
+        columns = [_Column(each.name, each.lb, each.ub, each.is_integer() or each.is_binary()) for _, each in held.values()]
     except (OverflowError, TypeError, ValueError) as error:  # Pyomo evaluates bounds when they are read
         raise InputError(f"Pyomo has no bounds of a variable: {' '.join(str(error).split())}") from error
     sense = Sense.MAXIMIZE if objectives[0].sense == pyo.maximize else Sense.MINIMIZE
     return _program(columns, range(len(chosen)), rows, _Row(what, worth), constant, sense)
-
-
-def problem_of_file(path: str | PathLike[str], units: Iterable[str] | None, name: str) -> LinearProblem:
-    """Return the problem in a file; see `Problem.from_mps`."""
-    place = as_path(path, "The file of the program")
-    program, begins = _read(place, None if units is None else list(units))
-    labels = program.column_names[: program.units]
-    return LinearProblem(program=program, begins=begins, name=name or place.name.split(".")[0], labels=labels)
 
 
 _LONG_NUMBER: Final = re.compile(rb"(?<![^\s+\-<>=])[\d.]{18,}(?:[eE][+-]?\d{1,3})?(?![^\s+\-<>=])")
@@ -729,9 +701,11 @@ def _rounded_number(line: bytes) -> str | None:
     return None
 
 
-def _read(path: Path, units: list[str] | None) -> tuple[LinearModel, tuple[int, ...]]:
+def problem_of_file(given: str | PathLike[str], units: Iterable[str] | None, name: str) -> LinearProblem:
+    """Return the problem in a file; see `Problem.from_mps`."""
     import highspy
 
+    path = as_path(given, "The file of the program")
     if not path.is_file():
         raise InputError(f"There is no file '{path}' to read a program from.")
     try:

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import accumulate, chain, pairwise
 from math import lcm
 from typing import Any, ClassVar, Final, NamedTuple
@@ -204,15 +205,6 @@ class Rows:
         return int(self.entries.totals[self.metric, row])
 
 
-class Features(NamedTuple):
-    """The features of units as triples (unit, feature, copies), and the levels of each feature (`Coverage.level`)."""
-
-    unit: IntArray
-    feature: IntArray
-    copies: IntArray
-    levels: list[list[int]]
-
-
 @dataclass(frozen=True, eq=False)
 class Subsequences:
     """Common subsequences of the units and each reference, the counterpart of `Rows` for rouge-l and rougeL."""
@@ -221,8 +213,6 @@ class Subsequences:
     references: tuple[int, ...]  # As in `NumberedTopic`.
     whole: bool  # Whether whole texts are compared (rougeL), not sentences (rouge-l).
     units: IntArray  # The number of each unit's sentence in `tokens`.
-    # (units, tokens of the references): the positions that each unit covers; only for rouge-l.
-    covered: NDArray[np.uint8] | None
     deadline: Deadline  # Checked before each reference.
     lost: ClassVar[int] = 0
 
@@ -243,6 +233,15 @@ class Subsequences:
         first, last = self.tokens.start[[self.references[reference], self.references[reference + 1]]].tolist()
         return first, last
 
+    @cached_property
+    def _covered(self) -> NDArray[np.uint8]:
+        """The positions that each unit covers (units, tokens of the references), for rouge-l."""
+        from optsum.metrics.kernels import covered_positions
+
+        own, tokens = self.references[-1], self.tokens
+        found: NDArray[np.uint8] = covered_positions(tokens.ids, tokens.start, own, tokens.different)
+        return found[self.units - own]
+
     def _held(self, first: int, last: int) -> tuple[IntArray, IntArray, IntArray]:
         """Return unit, token and copies, for each token that a unit shares with the reference tokens ``first:last``."""
         ids, different = self.tokens.ids, self.tokens.different
@@ -257,45 +256,38 @@ class Subsequences:
 
     def ceiling(
         self, slot: int, reference: int, gain: int, feature: int
-    ) -> tuple[CappedUnion | TextSubsequence, Features]:
-        """Return the ceiling of the hits in a reference, and the features that bound it, numbered from `feature`."""
+    ) -> tuple[CappedUnion | TextSubsequence, IntArray, IntArray, IntArray, list[list[int]]]:
+        """Return the ceiling of the hits in a reference, and the features that bound it, numbered from `feature`.
+
+        Features are given by units, features and copies of their entries, and the levels of each (`Coverage.level`).
+        """
         self.deadline.check()
         first, last = self._ends(reference)
-        known: dict[str, Any] = {
-            "slot": slot,
-            "gain": gain,
-            "first": feature,
-            "mass": np.zeros(len(self.units), np.int64),
-        }
+        known: dict[str, Any] = {"slot": slot, "gain": gain, "first": feature}
+        known["mass"] = np.zeros(len(self.units), np.int64)
         if not self.whole:
-            return self._of_sentences(first, last, reference, known)
+            covered = self._covered[:, first:last]
+            positions = np.flatnonzero(covered.any(axis=0))
+            unit, number = covered[:, positions].nonzero()
+            packed = np.packbits(covered, axis=1, bitorder="little")
+            bits = tuple(int.from_bytes(row.tobytes(), "little") for row in packed)
+            union = CappedUnion(last=feature + len(positions), covered=bits, **known)
+            union = union.capped(self._groups(first, last, reference, positions))
+            return union, unit, number + feature, np.ones(len(unit), np.int64), [[0, gain]] * len(positions)
         ids, start = self.tokens.ids, self.tokens.start
+        own = tuple(ids[first:last].tolist())
         unit, token, copies = self._held(first, last)
         most = np.bincount(ids[first:last], minlength=self.tokens.different)
         different, number = np.unique(token, return_inverse=True)
-        held = set(ids[first:last].tolist())
+        held = set(own)
         texts = [
             tuple(one for one in ids[start[sentence] : start[sentence + 1]].tolist() if one in held)
             for sentence in self.units.tolist()
         ]
-        end, own = feature + len(different), tuple(ids[first:last].tolist())
-        ceiling = TextSubsequence(last=end, reference=own, units=tuple(texts), above=gain, **known)
+        end = feature + len(different)
+        whole = TextSubsequence(last=end, reference=own, units=tuple(texts), above=gain, **known)
         levels = [[gain * copy for copy in range(most[one] + 1)] for one in different.tolist()]
-        return ceiling, Features(unit, number.reshape(-1) + feature, copies, levels)
-
-    def _of_sentences(
-        self, first: int, last: int, reference: int, known: dict[str, Any]
-    ) -> tuple[CappedUnion, Features]:
-        assert self.covered is not None  # noqa: S101 - always given for rouge-l
-        covered = self.covered[:, first:last]
-        positions = np.flatnonzero(covered.any(axis=0))
-        unit, number = covered[:, positions].nonzero()
-        packed = np.packbits(covered, axis=1, bitorder="little")
-        bits = tuple(int.from_bytes(row.tobytes(), "little") for row in packed)
-        ceiling = CappedUnion(last=known["first"] + len(positions), covered=bits, **known)
-        ceiling = ceiling.capped(self._groups(first, last, reference, positions))
-        levels = [[0, known["gain"]]] * len(positions)
-        return ceiling, Features(unit, number + known["first"], np.ones(len(unit), np.int64), levels)
+        return whole, unit, number.reshape(-1) + feature, copies, levels
 
     def _groups(
         self, first: int, last: int, reference: int, positions: IntArray
@@ -326,156 +318,130 @@ def coverage_of(
     **others: Any,
 ) -> Coverage:
     """Return the normal form of components of a metric; `made` constructs it from its fields."""
-    ratios = _ratios_of(components, spec, product=metric.geometric)
-    return ratios.coverage(lengths, made, min_length=spec.min_length, max_length=spec.max_length, **others)
+    measure, mean, product = spec.measure, spec.references == "mean", metric.geometric
+    grams: list[tuple[int, Rows, Sequence[tuple[int, int]], int]] = []
+    longest: list[tuple[int, Subsequences, int, int]] = []
 
-
-def _ratios_of(components: Sequence[Rows | Subsequences], spec: Spec, *, product: bool) -> Ratios:
-    units, measure, mean = len(components[0].units), spec.measure, spec.references == "mean"
-    # One ratio for each component, or for each component and reference.
-    ratios = [
-        (component, references)
-        for component in components
-        for references in (component.groups if mean else [[one for group in component.groups for one in group]])
-    ]
-    totals = [sum(map(component.total, references)) for component, references in ratios]
-    common = lcm(*(total for total in totals if total))
-    if measure == "recall" and not product and (len(ratios) == 1 or common * len(ratios) <= LARGEST_DENOMINATOR):
-        made = Ratios(units, 1)
-        made.constants[1] = common * len(ratios) if len(ratios) > 1 else totals[0]
-        for component in components:
-            held = [
-                (reference, common // total if len(ratios) > 1 and total else 1)
-                for (of, references), total in zip(ratios, totals, strict=True)
-                for reference in references
-                if of is component
-            ]
-            made.cover(0, component, [reference for reference, _ in held], [weight for _, weight in held])
-        return made
-    made = Ratios(units, len(ratios), Combination.PRODUCT if product else Combination.SUM)
-    scale = 2 if measure == "f1" else 1  # F1 = 2 hits / (reference total + summary mass): hits count twice
-    for ratio, (component, references) in enumerate(ratios):
-        top, bottom = 2 * ratio, 2 * ratio + 1
-        made.cover(top, component, references, [scale] * len(references))
-        made.constants[bottom] = 0 if measure == "precision" else totals[ratio]
-        if measure == "recall":
-            continue
-        if spec.counts == "set":
-            made.cover(bottom, component, once=len(references))
-        else:
-            made.mass[bottom] = np.multiply(component.masses, len(references))
-            made.constants[bottom] -= len(references) * component.lost
-    return made
-
-
-class Ratios:
-    """The ratios of an instance under construction."""
-
-    def __init__(self, units: int, ratios: int, mean: Combination = Combination.SUM) -> None:
-        self.constants = [0] * (2 * ratios)
-        self.mass = np.zeros((2 * ratios, units), np.int64)
-        self._mean = mean
-        self._parts: list[Rows] = []
-        self._slots: list[int] = []
-        self._covers: list[tuple[int, int, int, int]] = []
-        self._held: list[int] = []
-        self._weights: list[int] = []
-        self._longest: list[tuple[int, Subsequences, int, int]] = []
-
-    def cover(
-        self,
-        slot: int,
-        component: Rows | Subsequences,
-        references: Sequence[int] = (),
-        weights: Sequence[int] = (),
-        once: int = 0,
-    ) -> None:
-        """Add the n-grams, or common subsequences, of some references to the total with the number `slot`.
+    def cover(slot: int, of: Rows | Subsequences, weighted: Sequence[tuple[int, int]], once: int = 0) -> None:
+        """Add the n-grams, or common subsequences, of references (`weighted`) to the total with the number `slot`.
 
         Copy c of an n-gram gains the weights of the references with at least c copies. `once`: if positive, the first
         copy of every n-gram of the units gains this number instead.
         """
-        if isinstance(component, Subsequences):
-            pairs = zip(references, weights, strict=True)
-            self._longest += [(slot, component, reference, weight) for reference, weight in pairs]
-            return
-        self._parts.append(component)
-        begin, kinds = component.entries.begin, component.entries.kinds
-        first = component.metric * (len(begin) // len(kinds))
-        self._covers.append((first, int(kinds[component.metric]), once, len(self._held)))
-        self._slots.append(slot)
-        self._held += references
-        self._weights += weights
+        if isinstance(of, Subsequences):
+            longest.extend((slot, of, *pair) for pair in weighted)
+        else:
+            grams.append((slot, of, weighted, once))
 
-    def coverage(self, lengths: Sequence[int] | IntArray, made: Callable[..., Coverage], **others: Any) -> Coverage:
-        """Return the instance, without n-grams that no unit has, and without levels that no selection reaches."""
-        none = np.zeros(0, np.int64)
-        start, feature, count = np.zeros(len(lengths) + 1, np.int64), none, none
-        level_start, level = np.zeros(1, np.int64), none
-        features: IntArray = none
-        if self._parts:
-            first = self._parts[0]  # all parts have the same entries and units
-            tied = first.entries.joints
-            start, feature, count, level_start, level, features = features_of(
-                first.entries.begin,
-                first.entries.found,
-                first.entries.copies,
-                np.array([*self._covers, (0, 0, 0, len(self._held))], np.int64),
-                np.array(self._held, np.int64),
-                np.array(self._weights, np.int64),
-                np.append(np.arange(first.units[0] - len(tied), first.units[0]), first.units) if tied else first.units,
-            )
-            if tied:  # their rows come before those of the units
-                own = start[len(tied)]
-                which = np.repeat(np.arange(len(tied)), np.diff(start[: len(tied) + 1]))
-                order = np.argsort(np.searchsorted(np.cumsum(features), feature[:own], side="right"), kind="stable")
-                found = zip(feature[order].tolist(), which[order].tolist(), count[order].tolist(), strict=True)
-                others["joints"] = tuple(
-                    Joint(number, tied[at][0], tied[at][1], copies) for number, at, copies in found
-                )
-                start, feature, count = start[len(tied) :] - own, feature[own:], count[own:]
-        weights = (1,) * (len(self.constants) // 2)
-        plain = made(
-            lengths=np.asarray(lengths, np.int64),
-            unit_start=start,
-            unit_feature=feature,
-            unit_count=count,
-            level_start=level_start,
-            level=level,
-            slot=np.array(self._slots, np.int64).repeat(features),
-            constants=np.array(self.constants, np.int64),
-            mass=self.mass,
-            weights=weights,
-            combination=Combination.RATIO if len(weights) == 1 else self._mean,
-            **others,
-        )
-        return self._with_ceilings(plain) if self._longest else plain
+    # One ratio for each component, or for each component and reference.
+    ratios = [
+        (component, references)
+        for component in components
+        for references in (component.groups if mean else [[*chain.from_iterable(component.groups)]])
+    ]
+    totals = [sum(map(component.total, references)) for component, references in ratios]
+    common, several = lcm(*filter(None, totals)), len(ratios) > 1
+    merged = measure == "recall" and not product
+    merged = merged and (not several or common * len(ratios) <= LARGEST_DENOMINATOR)
+    constants = [0] * (2 if merged else 2 * len(ratios))
+    mass = np.zeros((len(constants), len(components[0].units)), np.int64)
+    if merged:
+        constants[1] = common * len(ratios) if several else totals[0]
+        shares = [common // total if several and total else 1 for total in totals]
+        for component in components:
+            held = [
+                (reference, share)
+                for (of, references), share in zip(ratios, shares, strict=True)
+                for reference in references
+                if of is component
+            ]
+            cover(0, component, held)
+    else:
+        scale = 2 if measure == "f1" else 1  # F1 = 2 hits / (reference total + summary mass): hits count twice
+        for ratio, (component, references) in enumerate(ratios):
+            bottom = 2 * ratio + 1
+            cover(2 * ratio, component, [(reference, scale) for reference in references])
+            constants[bottom] = 0 if measure == "precision" else totals[ratio]
+            if measure != "recall" and spec.counts == "set":
+                cover(bottom, component, (), once=len(references))
+            elif measure != "recall":
+                mass[bottom] = np.multiply(component.masses, len(references))
+                constants[bottom] -= len(references) * component.lost
+    weights = (1,) * (len(constants) // 2)
+    combination = Combination.PRODUCT if product else Combination.SUM
+    plain = made(
+        lengths=np.asarray(lengths, np.int64),
+        constants=np.array(constants, np.int64),
+        mass=mass,
+        weights=weights,
+        combination=Combination.RATIO if len(weights) == 1 else combination,
+        min_length=spec.min_length,
+        max_length=spec.max_length,
+        **others | _of_grams(grams, len(lengths)),
+    )
+    return _with_ceilings(plain, longest) if longest else plain
 
-    def _with_ceilings(self, plain: Coverage) -> Coverage:
-        ceilings: list[CappedUnion | TextSubsequence] = []
-        added: list[Features] = []
-        slots = [plain.slot]
-        feature = plain.features
-        for slot, component, reference, gain in self._longest:
-            ceiling, features = component.ceiling(slot, reference, gain, feature)
-            ceilings.append(ceiling)
-            added.append(features)
-            slots.append(np.full(len(features.levels), slot, np.int64))
-            feature += len(features.levels)
-        unit = np.concatenate(
-            [np.repeat(np.arange(plain.size), np.diff(plain.unit_start)), *(one.unit for one in added)]
-        )
-        order = np.argsort(unit, kind="stable")
-        start, level = pack([row for one in added for row in one.levels])
-        return plain.changed(
-            unit_start=np.searchsorted(unit[order], np.arange(plain.size + 1)).astype(np.int64),
-            unit_feature=np.concatenate([plain.unit_feature, *(one.feature for one in added)])[order],
-            unit_count=np.concatenate([plain.unit_count, *(one.copies for one in added)])[order],
-            level_start=np.concatenate([plain.level_start, start[1:] + len(plain.level)]),
-            level=np.concatenate([plain.level, level]),
-            slot=np.concatenate(slots),
-            ceilings=tuple(ceilings),
-        )
+
+def _of_grams(covers: Sequence[tuple[int, Rows, Sequence[tuple[int, int]], int]], size: int) -> dict[str, Any]:
+    """Return fields of the instance, without n-grams that no unit has, and without levels that no selection reaches."""
+    if not covers:
+        starts = {"unit_start": np.zeros(size + 1, np.int64), "level_start": np.zeros(1, np.int64)}
+        return starts | dict.fromkeys(("unit_feature", "unit_count", "level", "slot"), np.zeros(0, np.int64))
+    entries, units = covers[0][1].entries, covers[0][1].units  # all have the same
+    first, tied = len(entries.begin) // len(entries.kinds), entries.joints
+    held: list[tuple[int, int]] = []
+    table = []
+    for _, rows, weighted, once in covers:
+        table.append((rows.metric * first, entries.kinds[rows.metric], once, len(held)))
+        held += weighted
+    table.append((0, 0, 0, len(held)))
+    start, feature, count, level_start, level, features = features_of(
+        entries.begin,
+        entries.found,
+        entries.copies,
+        np.array(table, np.int64),
+        *np.array(held, np.int64).reshape(-1, 2).T.copy(),
+        np.append(np.arange(units[0] - len(tied), units[0]), units) if tied else units,
+    )
+    joints: dict[str, Any] = {}
+    if tied:  # their rows come before those of the units
+        own = start[len(tied)]
+        which = np.repeat(np.arange(len(tied)), np.diff(start[: len(tied) + 1]))
+        order = np.argsort(np.searchsorted(np.cumsum(features), feature[:own], side="right"), kind="stable")
+        found = zip(feature[order].tolist(), which[order].tolist(), count[order].tolist(), strict=True)
+        joints["joints"] = tuple(Joint(number, *tied[at], copies) for number, at, copies in found)
+        start, feature, count = start[len(tied) :] - own, feature[own:], count[own:]
+    return joints | {
+        "unit_start": start,
+        "unit_feature": feature,
+        "unit_count": count,
+        "level_start": level_start,
+        "level": level,
+        "slot": np.array([slot for slot, *_ in covers], np.int64).repeat(features),
+    }
+
+
+def _with_ceilings(plain: Coverage, longest: Sequence[tuple[int, Subsequences, int, int]]) -> Coverage:
+    added = []
+    slots, feature = [plain.slot], plain.features
+    for slot, component, reference, gain in longest:
+        added.append(component.ceiling(slot, reference, gain, feature))
+        last = added[-1][0].last
+        slots.append(np.full(last - feature, slot, np.int64))
+        feature = last
+    ceilings, units, features, copies, levels = zip(*added, strict=True)
+    unit = np.concatenate([np.repeat(np.arange(plain.size), np.diff(plain.unit_start)), *units])
+    order = np.argsort(unit, kind="stable")
+    start, level = pack(chain.from_iterable(levels))
+    return plain.changed(
+        unit_start=np.searchsorted(unit[order], np.arange(plain.size + 1)).astype(np.int64),
+        unit_feature=np.concatenate([plain.unit_feature, *features])[order],
+        unit_count=np.concatenate([plain.unit_count, *copies])[order],
+        level_start=np.concatenate([plain.level_start, start[1:] + len(plain.level)]),
+        level=np.concatenate([plain.level, level]),
+        slot=np.concatenate(slots),
+        ceilings=ceilings,
+    )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -537,23 +503,12 @@ class NumberedTopic:
         (units,) = kept.nonzero()
         rows = units + own
         components = [
-            self._subsequences(units, whole=bool(which))
+            Subsequences(self.tokens, self.references, bool(which), units + self.references[-1], spec.deadline)
             if kind == LONGEST
             else Rows(entries, metric, groups, rows, entries.totals[metric, rows])
             for metric, (kind, which) in enumerate(coded.tolist())
         ]
         return coverage_of(components, spec, self.metric, lengths[units]), units
-
-    def _subsequences(self, units: IntArray, *, whole: bool) -> Subsequences:
-        covered = None
-        if not whole:
-            from optsum.metrics.kernels import covered_positions
-
-            tokens = self.tokens
-            covered = covered_positions(tokens.ids, tokens.start, self.references[-1], tokens.different)[units]
-        return Subsequences(
-            self.tokens, self.references, whole, units + self.references[-1], covered, self.spec.deadline
-        )
 
 
 def official_scores(
@@ -703,11 +658,11 @@ FIRST_ROW, DIFFERENT, ONCE, FIRST_HELD = range(4)  # Columns of `covers` in `fea
 
 @njit(cache=True)
 def features_of(begin: Any, found: Any, copies: Any, covers: Any, held: Any, weights: Any, units: Any) -> Any:
-    """Return features of n-grams as arrays of `Coverage`, and the number of features of each cover (`Ratios.cover`).
+    """Return features of n-grams as arrays of `Coverage`, and the number of features of each cover (`coverage_of`).
 
     Features are numbered cover by cover in their order in the units, without levels that no selection reaches.
     `begin`, `found`, `copies`: as in `Entries`. `covers` (covers + 1, 4): for each cover, the first row of its metric,
-    the number of n-grams, `once` of `Ratios.cover`, and where its references begin in `held`; the last row has only
+    the number of n-grams, `once` of `coverage_of`, and where its references begin in `held`; the last row has only
     where they end. `held`, `weights`: rows of references, and their weights; the gain of the c-th copy is the summed
     weight of the references with at least c copies. `units`: the row of each unit, from the first row of a metric.
     """
@@ -730,7 +685,7 @@ def features_of(begin: Any, found: Any, copies: Any, covers: Any, held: Any, wei
     done = 0
     for cover in range(many):
         first = done
-        _count_copies(begin, found, copies, covers, cover, held, most)
+        _count_copies(begin, found, copies, covers, cover, held, most, 1)
         for unit in range(len(units)):
             row = covers[cover, FIRST_ROW] + units[unit]
             for entry in range(begin[row], begin[row + 1]):
@@ -747,7 +702,7 @@ def features_of(begin: Any, found: Any, copies: Any, covers: Any, held: Any, wei
             gram = gram_of[one]
             level_start[one + 1] = level_start[one] + 1 + min(most[gram], available[gram])
             number[gram], available[gram] = -1, 0
-        _forget_copies(begin, found, covers, cover, held, most)
+        _count_copies(begin, found, copies, covers, cover, held, most, 0)
     unit_start = np.zeros(len(units) + 1, np.int64)
     for unit in range(len(units)):
         for cover in range(many):
@@ -778,26 +733,15 @@ def features_of(begin: Any, found: Any, copies: Any, covers: Any, held: Any, wei
 
 
 @njit(cache=True)
-def _count_copies(begin, found, copies, covers, cover, held, most):
-    """Write to `most` how many copies of each n-gram have a gain."""
+def _count_copies(begin, found, copies, covers, cover, held, most, some):
+    """Write to `most` how many copies of each n-gram have a gain; or zeros again, if `some` is 0, not 1."""
     if covers[cover, ONCE] > 0:
-        most[: covers[cover, DIFFERENT]] = 1
+        most[: covers[cover, DIFFERENT]] = some
         return
     for place in range(covers[cover, FIRST_HELD], covers[cover + 1, FIRST_HELD]):
         row = covers[cover, FIRST_ROW] + held[place]
         for entry in range(begin[row], begin[row + 1]):
-            most[found[entry]] = max(most[found[entry]], copies[entry])
-
-
-@njit(cache=True)
-def _forget_copies(begin, found, covers, cover, held, most):
-    if covers[cover, ONCE] > 0:
-        most[: covers[cover, DIFFERENT]] = 0
-        return
-    for place in range(covers[cover, FIRST_HELD], covers[cover + 1, FIRST_HELD]):
-        row = covers[cover, FIRST_ROW] + held[place]
-        for entry in range(begin[row], begin[row + 1]):
-            most[found[entry]] = 0
+            most[found[entry]] = some * max(most[found[entry]], copies[entry])
 
 
 @njit(cache=True)

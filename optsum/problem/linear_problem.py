@@ -12,7 +12,6 @@ from functools import cached_property
 from itertools import pairwise
 from math import ceil, floor, inf, isinf, lcm, ulp
 from os import PathLike
-from pathlib import Path
 from threading import Lock
 from typing import Any, Final, NamedTuple
 
@@ -681,7 +680,9 @@ def _from_pyomo(model: Any, units: Any) -> tuple[LinearModel, tuple[int, ...]]:
     what = f"The objective {objectives[0].name}"
     worth, constant = terms(objectives[0].expr, what)
     try:
-        columns = [_Column(each.name, each.lb, each.ub, each.is_integer() or each.is_binary()) for _, each in held.values()]
+        columns = [
+            _Column(each.name, each.lb, each.ub, each.is_integer() or each.is_binary()) for _, each in held.values()
+        ]
     except (OverflowError, TypeError, ValueError) as error:  # Pyomo evaluates bounds when they are read
         raise InputError(f"Pyomo has no bounds of a variable: {' '.join(str(error).split())}") from error
     sense = Sense.MAXIMIZE if objectives[0].sense == pyo.maximize else Sense.MINIMIZE
@@ -701,11 +702,11 @@ def _rounded_number(line: bytes) -> str | None:
     return None
 
 
-def problem_of_file(given: str | PathLike[str], units: Iterable[str] | None, name: str) -> LinearProblem:
+def problem_of_file(file: str | PathLike[str], units: Iterable[str] | None, name: str) -> LinearProblem:
     """Return the problem in a file; see `Problem.from_mps`."""
     import highspy
 
-    path = as_path(given, "The file of the program")
+    path = as_path(file, "The file of the program")
     if not path.is_file():
         raise InputError(f"There is no file '{path}' to read a program from.")
     try:
@@ -726,23 +727,21 @@ def problem_of_file(given: str | PathLike[str], units: Iterable[str] | None, nam
     held = given.lp_
     if given.hessian_.dim_:
         raise InputError(f"The objective of '{path}' is quadratic: only linear programs are supported.")
-    kinds = list(held.integrality_) or [highspy.HighsVarType.kContinuous] * held.num_col_
-    whole = (highspy.HighsVarType.kInteger,)
-    if odd := [kind for kind in kinds if kind not in (*whole, highspy.HighsVarType.kContinuous)]:
+    whole, real = highspy.HighsVarType.kInteger, highspy.HighsVarType.kContinuous
+    kinds = list(held.integrality_) or [real] * held.num_col_
+    if odd := [kind for kind in kinds if kind not in (whole, real)]:
         raise InputError(f"'{path}' has semi-continuous variables ({len(odd)}), which are not supported.")
     names = list(held.col_names_) or [f"c{column}" for column in range(held.num_col_)]
-    columns = [
-        _Column(name, low, high, kind in whole)
-        for name, low, high, kind in zip(names, held.col_lower_, held.col_upper_, kinds, strict=True)
-    ]
+    integral = [kind == whole for kind in kinds]
+    columns = list(map(_Column, names, held.col_lower_, held.col_upper_, integral))
     binary = [number for number, column in enumerate(columns) if column.binary]
     if units is not None:
-        number = {name: at for at, name in enumerate(names)}
-        wrong = [name for name in units if not (name in number and columns[number[name]].binary)]
-        if wrong or len(set(units)) < len(units):
+        number, wanted = {label: at for at, label in enumerate(names)}, list(units)
+        wrong = [label for label in wanted if not (label in number and columns[number[label]].binary)]
+        if wrong or len(set(wanted)) < len(wanted):
             what = f"{wrong[0]!r} is not a 0/1 column" if wrong else "a column is given twice among the units"
             raise InputError(f"In '{path}' {what}: name each of its 0/1 columns that is a unit once.")
-        binary = [number[name] for name in units]
+        binary = [number[label] for label in wanted]
     if not binary:
         raise InputError(f"'{path}' has no 0/1 column, so there is nothing to choose.")
     chosen = set(binary)
@@ -755,7 +754,6 @@ def problem_of_file(given: str | PathLike[str], units: Iterable[str] | None, nam
             f"and 1 ({named}): they take their best values for each selection, which problem.values(selection) "
             "returns in Python",
         )
-    fixed = [at for at in binary if columns[at].low == columns[at].high]
     matrix: list[dict[int, Fraction]] = [{} for _ in range(held.num_row_)]
     labels = list(held.row_names_) or [f"r{row}" for row in range(held.num_row_)]
     entries = held.a_matrix_
@@ -766,14 +764,16 @@ def problem_of_file(given: str | PathLike[str], units: Iterable[str] | None, nam
             row, column = (major, minor) if by_row else (minor, major)
             if value:
                 matrix[row][column] = _exact(value, f"The constraint {labels[row]}")
-    rows = [
-        _Row(label, terms, _side(low, label), _side(high, label))
-        for label, terms, low, high in zip(labels, matrix, held.row_lower_, held.row_upper_, strict=True)
-    ]
-    for at in fixed:
-        value = Fraction(columns[at].low or 0)
-        rows.append(_Row(f"the fixed value of {names[at]}", {at: Fraction(1)}, value, value))
-        columns[at] = columns[at]._replace(low=0.0, high=1.0)
+    lows, tops = (map(_side, sides, labels) for sides in (held.row_lower_, held.row_upper_))
+    rows = list(map(_Row, labels, matrix, lows, tops))
+    for at in binary:
+        if columns[at].low == columns[at].high:
+            value = Fraction(columns[at].low or 0)
+            rows.append(_Row(f"the fixed value of {names[at]}", {at: Fraction(1)}, value, value))
+            columns[at] = columns[at]._replace(low=0.0, high=1.0)
     costs = {column: _exact(value, "The objective") for column, value in enumerate(held.col_cost_) if value}
     sense = Sense.MINIMIZE if held.sense_ == highspy.ObjSense.kMinimize else Sense.MAXIMIZE
-    return _program(columns, binary, rows, _Row("The objective", costs), _exact(held.offset_, "The objective"), sense)
+    offset = _exact(held.offset_, "The objective")
+    program, begins = _program(columns, binary, rows, _Row("The objective", costs), offset, sense)
+    name = name or path.name.split(".")[0]
+    return LinearProblem(program=program, begins=begins, name=name, labels=program.column_names[: program.units])

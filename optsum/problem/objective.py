@@ -409,7 +409,7 @@ def _of_grams(covers: Sequence[tuple[int, Rows, Sequence[tuple[int, int]], int]]
         which = np.repeat(np.arange(len(tied)), np.diff(start[: len(tied) + 1]))
         order = np.argsort(np.searchsorted(np.cumsum(features), feature[:own], side="right"), kind="stable")
         found = zip(feature[order].tolist(), which[order].tolist(), count[order].tolist(), strict=True)
-        joints["joints"] = tuple(Joint(number, *tied[at], copies) for number, at, copies in found)
+        joints["joints"] = tuple(Joint(number, tied[at][0], tied[at][1], copies) for number, at, copies in found)
         start, feature, count = start[len(tied) :] - own, feature[own:], count[own:]
     return joints | {
         "unit_start": start,

@@ -354,19 +354,17 @@ class Coverage:
                 members = " or ".join(map(str, kind))
                 raise InputError(f"The {name} of this coverage instance is {given!r:.40}: give {members}.")
         for name, said in _ARRAYS.items():
-            array = whole_array(getattr(self, name), said, ndim=2 if name == "mass" else 1)
-            object.__setattr__(self, name, array)
+            self.__dict__[name] = whole_array(getattr(self, name), said, ndim=2 if name == "mass" else 1)
         # Large weights of sums are compared in Python's integers; as exponents of products they would fill the memory.
         heaviest = 1_000 if self.combination.multiplies else 10**100
         weights = whole_numbers(self.weights, "The weight of ratio {}", most=heaviest)
         longest = whole(self.max_length, "The maximum length", most=10**400)
-        rows, joints, ceilings = self._kept("rows", Row), self._kept("joints", Joint), self._kept("ceilings", Ceiling)
-        object.__setattr__(self, "rows", rows)
-        object.__setattr__(self, "joints", tuple(joint.exactly(number) for number, joint in enumerate(joints)))
-        object.__setattr__(self, "ceilings", ceilings)
-        object.__setattr__(self, "weights", weights)
-        object.__setattr__(self, "min_length", whole(self.min_length, "The minimum length"))
-        object.__setattr__(self, "max_length", min(longest, NO_LIMIT))
+        kept = {
+            name: self._kept(name, kind) for name, kind in (("rows", Row), ("joints", Joint), ("ceilings", Ceiling))
+        }
+        kept["joints"] = tuple(joint.exactly(number) for number, joint in enumerate(kept["joints"]))
+        least = whole(self.min_length, "The minimum length")
+        self.__dict__.update(kept, weights=weights, min_length=least, max_length=min(longest, NO_LIMIT))
         self._refuse(chain(self._contradictions(), self._impossible_limits()))
 
     def __repr__(self) -> str:
@@ -398,84 +396,74 @@ class Coverage:
         return held
 
     @staticmethod
-    def _refuse(checks: Iterable[tuple[str, bool]]) -> None:
+    def _refuse(checks: Iterable[tuple[str, object]]) -> None:
         for reason, holds in checks:
             if holds:
                 raise InputError(f"This coverage instance cannot be used: {reason}.")
 
-    def _contradictions(self) -> Iterator[tuple[str, bool]]:
+    def _contradictions(self) -> Iterator[tuple[str, object]]:
         """Yield each possible contradiction, and whether it exists; later checks rely on earlier ones."""
         n, features, totals = len(self.lengths), len(self.slot), len(self.constants)
-        yield "a length is negative", bool((self.lengths < 0).any())
-        yield "the summed length is beyond NO_LIMIT", float(self.lengths.sum(dtype=np.float64)) >= NO_LIMIT
-        yield (
-            "unit_start does not divide the features among the units",
-            not _delimits(self.unit_start, n, len(self.unit_feature)),
-        )
+        yield "a length is negative", (self.lengths < 0).any()
+        yield "the summed length is beyond NO_LIMIT", self.lengths.sum(dtype=np.float64) >= NO_LIMIT
+        fails = not _delimits(self.unit_start, n, len(self.unit_feature))
+        yield "unit_start does not divide the features among the units", fails
         yield "entries name a feature that does not exist", _outside(self.unit_feature, features)
         yield "each entry needs one count", len(self.unit_count) != len(self.unit_feature)
-        yield "counts of occurrences must be positive", bool((self.unit_count <= 0).any())
-        yield (
-            "level_start does not divide the levels among the features",
-            not _delimits(self.level_start, features, len(self.level)),
-        )
-        yield "a feature has no level 0", bool((np.diff(self.level_start) < 1).any())
-        yield "a feature has a gain without a copy", bool(self.level[self.level_start[:-1]].any())
+        yield "counts of occurrences must be positive", (self.unit_count <= 0).any()
+        fails = not _delimits(self.level_start, features, len(self.level))
+        yield "level_start does not divide the levels among the features", fails
+        widths = np.diff(self.level_start)
+        yield "a feature has no level 0", (widths < 1).any()
+        yield "a feature has a gain without a copy", self.level[self.level_start[:-1]].any()
         steps = np.diff(self.level)
         inner = np.ones(len(steps), dtype=bool)
         inner[self.level_start[1:-1] - 1] = False  # steps from the last level of a feature to the next feature
         follows = inner.copy()
-        follows[self.level_start[:-1][np.diff(self.level_start) > 1]] = False
+        follows[self.level_start[:-1][widths > 1]] = False
         grows = np.append(False, steps[1:] > steps[:-1]) if len(steps) else inner
-        yield "a copy of a feature gains more than the copy before", bool((grows & follows).any())
-        yield "a gain is negative", bool((steps[inner] < 0).any())
+        yield "a copy of a feature gains more than the copy before", (grows & follows).any()
+        yield "a gain is negative", (steps[inner] < 0).any()
         if self.goal is Sense.MINIMIZE:
-            last = self.level_start[1:][np.diff(self.level_start) > 1] - 2
-            idle = bool((steps[last] == 0).any())
+            idle = (steps[self.level_start[1:][widths > 1] - 2] == 0).any()
             yield "the length is minimized, and the last copies of a feature gain nothing: leave their levels out", idle
-        yield (
-            "each ratio needs two totals and a positive weight",
-            (totals != 2 * len(self.weights) or min(self.weights, default=0) < 1),
-        )
+        fails = totals != 2 * len(self.weights) or min(self.weights, default=0) < 1
+        yield "each ratio needs two totals and a positive weight", fails
         yield "the combination RATIO has several weights", self.combination.alone and len(self.weights) != 1
         yield "a feature feeds a total that does not exist", _outside(self.slot, totals)
         yield "mass must have a row per total and a column per unit", self.mass.shape != (totals, n)
         # A denominator may start below 0: a joined text of w words has w - 1 bigrams. The ratio is then 0.
-        yield "a numerator is negative", bool((self.mass < 0).any() or (self.constants[0::2] < 0).any())
+        yield "a numerator is negative", (self.mass < 0).any() or (self.constants[0::2] < 0).any()
         yield "there must be no parent, or one (or -1) for each unit", len(self.parents) not in {0, n}
-        yield (
-            "a parent must come before its children",
-            bool(len(self.parents) and ((self.parents >= np.arange(n)).any() or (self.parents < -1).any())),
-        )
+        late = (self.parents >= np.arange(len(self.parents))) | (self.parents < -1)
+        yield "a parent must come before its children", late.any()
         joints = self.joints
         yield "a joint occurrence has no needed unit", not all(joint.needs for joint in joints)
         copies = np.array([joint.count for joint in joints], np.int64)
-        yield "a joint occurrence has no copy", bool((copies < 1).any())
+        yield "a joint occurrence has no copy", (copies < 1).any()
         named = list(chain.from_iterable((*joint.needs, *_extremes(joint.vetoes)) for joint in joints))
         yield "a joint occurrence names a unit that does not exist", _outside(np.array(named, np.int64), n)
         fed = np.array([joint.feature for joint in joints], np.int64)
         yield "a joint occurrence names a feature that does not exist", _outside(fed, features)
-        yield (
-            "a row names a unit that does not exist",
-            _outside(np.fromiter(chain.from_iterable(row.units for row in self.rows), np.int64), n),
-        )
-        most = float(self.unit_count.sum(dtype=np.float64)) + float(copies.sum(dtype=np.float64))
+        limited = np.fromiter(chain.from_iterable(row.units for row in self.rows), np.int64)
+        yield "a row names a unit that does not exist", _outside(limited, n)
+        most = self.unit_count.sum(dtype=np.float64) + copies.sum(dtype=np.float64)
         yield "the copies of all features together are beyond 2^62", most > LARGEST
         gained = np.abs(self.constants).astype(np.float64) + self.mass.sum(axis=1, dtype=np.float64)
         np.add.at(gained, self.slot, self.level[self.level_start[1:] - 1])
-        yield "the gains together are beyond 2^62, so divide them by a common factor", bool((gained > LARGEST).any())
+        yield "the gains together are beyond 2^62, so divide them by a common factor", (gained > LARGEST).any()
         if self.combination.multiplies:
             weights, (tops, bottoms) = np.array(self.weights, float), (gained[0::2], gained[1::2])
             digits = max(weights @ np.log2(1 + tops), weights @ np.log2(1 + bottoms))
-            yield "the product of its ratios has thousands of digits: give smaller weights", bool(digits > _BITS)
+            yield "the product of its ratios has thousands of digits: give smaller weights", digits > _BITS
             least = np.maximum(1, self.constants[1::2] + self.mass[1::2].min(axis=1, initial=0))
             large = weights @ np.log2(np.maximum(1, tops / least)) > _FLOAT_BITS
-            yield "the product of its ratios is beyond floating point: give smaller weights", bool(large)
+            yield "the product of its ratios is beyond floating point: give smaller weights", large
 
-    def _impossible_limits(self) -> Iterator[tuple[str, bool]]:
-        if self.goal is Sense.MINIMIZE:
-            limited = self.min_length != 0 or self.max_length != NO_LIMIT
-            yield "the length is minimized and also limited", limited
+    def _impossible_limits(self) -> Iterator[tuple[str, object]]:
+        minimized = self.goal is Sense.MINIMIZE
+        limited = self.min_length != 0 or self.max_length != NO_LIMIT
+        yield "the length is minimized and also limited", minimized and limited
         yield "a length limit is negative", min(self.min_length, self.max_length) < 0
         yield "the minimum length is above the maximum", self.min_length > self.max_length
 
@@ -1084,22 +1072,17 @@ def _counted(instance: Coverage, chosen: set[int], copies: Counter[int]) -> list
 
 
 def key_of(instance: Coverage, totals: tuple[int, ...], length: int) -> Fraction:
-    """Return the objective as an exact fraction for comparisons; a geometric mean without its root."""
+    """Return the objective as an exact fraction for comparisons; a ratio over 0 is 0, a geometric mean has no root."""
     if instance.goal is Sense.MINIMIZE:
         return Fraction(length)
     if instance.combination.adds:
-        return mean_of_ratios(totals, instance.weights)
+        parts = [part for part in zip(totals[0::2], totals[1::2], instance.weights, strict=True) if part[1] > 0]
+        common = lcm(*(bottom for _, bottom, _ in parts))  # adding one Fraction for each ratio would be slower
+        weighted = sum(top * (common // bottom) * weight for top, bottom, weight in parts)
+        return Fraction(weighted, common * sum(instance.weights))
     pairs = zip(totals[0::2], totals[1::2], strict=True)
     ratios = [Fraction(top, bottom) if bottom > 0 else Fraction(0) for top, bottom in pairs]
     return instance.combination.mean(ratios, instance.weights)
-
-
-def mean_of_ratios(totals: Sequence[int], weights: Sequence[int]) -> Fraction:
-    """Return the weighted mean of ratios, from alternating numerators and denominators; a ratio over 0 counts 0."""
-    parts = [part for part in zip(totals[0::2], totals[1::2], weights, strict=True) if part[1] > 0]
-    common = lcm(*(bottom for _, bottom, _ in parts))  # adding one Fraction for each ratio would be slower
-    weighted = sum(top * (common // bottom) * weight for top, bottom, weight in parts)
-    return Fraction(weighted, common * sum(weights))
 
 
 def value_of(instance: Coverage, key: Fraction) -> float:

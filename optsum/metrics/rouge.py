@@ -32,13 +32,13 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from itertools import chain, permutations
 from math import prod
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple, TypeAlias, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple, TypeAlias, cast, get_args
 
 from optsum.errors import InputError, OptionError, UnsupportedError, unknown_name
 from optsum.plugins import Registry, is_place
@@ -57,7 +57,6 @@ Counts: TypeAlias = Counter[Gram]
 Texts: TypeAlias = Sequence[Sequence[str]]  # The tokens of each sentence of a text.
 # First numbers of `Metric.coded`: n-grams, skip-bigrams, common subsequences (0 of sentences, 1 of texts).
 NGRAMS, SKIPS, LONGEST = range(3)
-Token = TypeVar("Token", bound=Hashable)
 METRICS: Final[Registry[Metric]] = Registry(
     "metric",
     {
@@ -226,21 +225,17 @@ class Metric(ABC):
         UnsupportedError
             If the metric does not support that way of counting.
         """
-
-        def counted(tokens: Sequence[str]) -> Counts:
-            return self.count(tokens, distinct=tally.distinct, official=tally.official)
-
-        first, *others = [_flat(summary)] if tally.across else summary or [[]]
-        of_summary = counted(first)
-        for tokens in others:
+        counted = partial(self.count, distinct=tally.distinct, official=tally.official)
+        of_summary: Counts = Counter()
+        for counts in map(counted, [_flat(summary)] if tally.across else summary):
             if tally.distinct:
-                of_summary |= counted(tokens)
+                of_summary |= counts
             else:
-                of_summary.update(counted(tokens))
+                of_summary.update(counts)
         mass = of_summary.total()
         found = []
         for reference in references:
-            units = [counted(tokens) for tokens in (reference if tally.apart else [_flat(reference)])]
+            units = list(map(counted, reference if tally.apart else [_flat(reference)]))
             hits = sum(overlap(unit, of_summary) for unit in units)
             found.append(Totals(hits, sum(unit.total() for unit in units), mass * len(units)))
         return found
@@ -291,7 +286,13 @@ class WholeSubsequence(LongestSubsequence):
     _code = LONGEST, 1
 
     def _hits(self, reference: Texts, summary: Texts) -> int:
-        return lcs_length(list(chain.from_iterable(reference)), list(chain.from_iterable(summary)))
+        tokens = _flat(reference)
+        places, full = _positions(tokens), (1 << len(tokens)) - 1
+        flat = full
+        for token in _flat(summary):
+            both = flat & places.get(token, 0)
+            flat = ((flat + both) | (flat - both)) & full
+        return len(tokens) - flat.bit_count()
 
 
 def union_lcs_hits(reference: Iterable[Sequence[str]], summary: Sequence[Sequence[str]]) -> int:
@@ -311,23 +312,8 @@ def union_lcs_hits(reference: Iterable[Sequence[str]], summary: Sequence[Sequenc
     return hits
 
 
-def lcs_length(reference: Sequence[Hashable], summary: Sequence[Hashable]) -> int:
-    """Return the length of the longest common subsequence.
-
-    >>> lcs_length("the cat sat".split(), "on the mat sat a cat".split())
-    2
-    """
-    places = _positions(reference)
-    full = (1 << len(reference)) - 1
-    flat = full
-    for token in summary:
-        both = flat & places.get(token, 0)
-        flat = ((flat + both) | (flat - both)) & full
-    return len(reference) - flat.bit_count()
-
-
-def _positions(tokens: Sequence[Token]) -> dict[Token, int]:
-    places: dict[Token, int] = {}
+def _positions(tokens: Sequence[str]) -> dict[str, int]:
+    places: dict[str, int] = {}
     for position, token in enumerate(tokens):
         places[token] = places.get(token, 0) | 1 << position
     return places
@@ -511,15 +497,12 @@ def official_name(name: str) -> str:
     >>> official_name("ROUGE-1+R2"), official_name("rougeLsum"), official_name("rouge-su4")
     ('rouge-1+rouge-2', 'rouge-l', 'rouge-su4')
     """
-    return "+".join(map(_official_single, name.split("+")))
-
-
-def _official_single(name: str) -> str:
-    match = None if name == _WHOLE_TEXT else _OTHERS.fullmatch(name.strip())
-    if match is None:
-        return name
-    kind = match[1].lower()
-    return "rouge-l" if kind in {"l", "lsum"} else f"rouge-{kind}"
+    parts = name.split("+")
+    for at, part in enumerate(parts):
+        if part != _WHOLE_TEXT and (match := _OTHERS.fullmatch(part.strip())):
+            kind = match[1].lower()
+            parts[at] = f"rouge-{'l' if kind == 'lsum' else kind}"
+    return "+".join(parts)
 
 
 def parse_metric(name: str | Metric) -> Metric:
@@ -743,12 +726,16 @@ def rouge_all(
     if not isinstance(given, Iterable):
         raise InputError(f"references must be a sequence of texts, not {given!r:.40}")
     pieces = read(summary, "the summary")
-    reference_pieces = [read(reference, f"reference {number}") for number, reference in enumerate(references)]
+    others = [read(reference, f"reference {number}") for number, reference in enumerate(references)]
     scores: dict[str, Score] = {}
     for metric in (component for name in metrics for component in parse_metric(name).components):
         if metric.name not in scores:
-            single = [Score.from_counts(*totals) for totals in metric.totals(pieces, reference_pieces, tally)]
-            scores[metric.name] = _combine(single, references_mode, best_by)
+            single = [Score.from_counts(*totals) for totals in metric.totals(pieces, others, tally)]
+            if references_mode == "best" and single:
+                scores[metric.name] = max(single, key=lambda score: score.exact(best_by))
+            else:
+                mean = references_mode == "mean"
+                scores[metric.name] = Score.mean(single) if mean else Score.from_counts(*_sums(single))
     return scores
 
 
@@ -768,30 +755,24 @@ def _reading(
         if max_words < 1:
             raise OptionError(f"max_words must be at least 1, not {max_words}; leave it out to score whole texts")
     tally = Tally(counts == "set", boundaries == "joined", model_units == "sentences", not last_unigram)
-    return (lambda text, where: _tokenize(text, where, analyzer, max_words)), tally
+
+    def read(text: str | Sequence[Sentence], where: str) -> list[list[str]]:
+        given: object = text  # what callers without a type checker pass
+        if not isinstance(given, Sequence) or not all(isinstance(sentence, (str, tuple, list)) for sentence in given):
+            raise InputError(
+                f"{where} must be a string or a list of sentences (strings or tuples of tokens), not {text!r:.60}"
+            )
+        sentences: Sequence[Sentence] = [text] if isinstance(text, str) else text
+        if max_words is not None:
+            sentences = cut_sentences(sentences, max_words)
+        return list(map(analyzer.tokens, sentences))
+
+    return read, tally
 
 
 def _check(option: str, value: str, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
         raise OptionError(f"{option} must be one of {', '.join(allowed)}, not {value!r}")
-
-
-def _tokenize(text: str | Sequence[Sentence], where: str, analyzer: Analyzer, max_words: int | None) -> list[list[str]]:
-    given: object = text  # what callers without a type checker pass
-    if not isinstance(given, Sequence) or not all(isinstance(sentence, (str, tuple, list)) for sentence in given):
-        raise InputError(
-            f"{where} must be a string or a list of sentences (strings or tuples of tokens), not {text!r:.60}"
-        )
-    sentences: list[Sentence] = [text] if isinstance(text, str) else list(text)
-    if max_words is not None:
-        sentences = cut_sentences(sentences, max_words)
-    return [analyzer.tokens(sentence) for sentence in sentences]
-
-
-def _combine(single: Sequence[Score], mode: ReferencesMode, best_by: Measure) -> Score:
-    if mode == "best" and single:
-        return max(single, key=lambda score: score.exact(best_by))
-    return Score.mean(single) if mode == "mean" else Score.from_counts(*_sums(single))
 
 
 def _sums(scores: Sequence[Score]) -> list[int]:

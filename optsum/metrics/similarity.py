@@ -93,12 +93,6 @@ class Similarity(Metric):
         return np.minimum(np.floor(self.valued(similarity) * unit + _ROUNDING), unit).astype(np.int64)
 
 
-def cosines(left: FloatArray, right: FloatArray) -> FloatArray:
-    """Return the cosine of each vector of `left` with each of `right`; 0 for a zero vector."""
-    found: FloatArray = np.clip(_normal(left) @ _normal(right).T, -1.0, 1.0)
-    return found
-
-
 def rescaled(vectors: FloatArray) -> FloatArray:
     """Scale each vector by a power of two, which is exact, so that no square of a number overflows or vanishes."""
     _, exponent = np.frexp(np.abs(vectors).max(axis=1, keepdims=True, initial=0.0))
@@ -107,6 +101,7 @@ def rescaled(vectors: FloatArray) -> FloatArray:
 
 
 def _normal(vectors: FloatArray) -> FloatArray:
+    """Return vectors of length 1; a zero vector is unchanged, so that its cosine with any vector is 0."""
     scaled = rescaled(vectors)
     norm = np.sqrt((scaled * scaled).sum(axis=1, keepdims=True))
     found: FloatArray = np.divide(scaled, norm, out=scaled, where=norm > 0)
@@ -129,7 +124,8 @@ class Vectors:
         if self.sentences is None or self.references is None:
             assert self.given is not None  # noqa: S101 - checked when it was made
             return self.given[some]
-        return cosines(self.sentences[some], self.references)
+        found: FloatArray = np.clip(_normal(self.sentences[some]) @ _normal(self.references).T, -1.0, 1.0)
+        return found
 
     def of_references(self, numbers: Sequence[int]) -> Vectors:
         places = [np.flatnonzero(self.reference_of == number) for number in numbers]

@@ -117,9 +117,10 @@ def whole_array(values: Any, what: str, *, ndim: int = 1, **range_: Any) -> NDAr
 def _made(values: Any, what: str, **range_: Any) -> NDArray[np.int64]:
     import numpy as np
 
-    if isinstance(values, np.ndarray) and np.any(getattr(values, "mask", False)):  # without loading numpy.ma
-        raise range_.get("error", InputError)(f"{_named(what)} has masked numbers: give a number for each.")
+    error = range_.get("error", InputError)
     if isinstance(values, np.ndarray):
+        if np.any(getattr(values, "mask", False)):  # without loading numpy.ma
+            raise error(f"{_named(what)} has masked numbers: give a number for each.")
         array: NDArray[Any] = np.asarray(values)  # without a mask, which masks nothing
         if array.dtype.kind == "i" or not array.size:
             return array.astype(np.int64)
@@ -127,15 +128,12 @@ def _made(values: Any, what: str, **range_: Any) -> NDArray[np.int64]:
         plain = array.dtype.kind == "u" or array.dtype == np.float64  # other types keep their notation for messages
         flat = array.reshape(-1).tolist() if plain else list(array.reshape(-1))
     else:
-        rows = list(
-            values if is_list(values) else whole_numbers(values, what, **range_)
-        )  # raises the error for a non-list
+        # `whole_numbers` raises the error for a non-list.
+        rows = list(values if is_list(values) else whole_numbers(values, what, **range_))
         if rows and all(isinstance(row, Iterable) and not isinstance(row, str | bytes) for row in rows):
             nested = [whole_numbers(row, what, **range_) for row in rows]
             if len(set(map(len, nested))) > 1:
-                raise range_.get("error", InputError)(
-                    f"{_named(what)} is in a table whose rows have different lengths."
-                )
+                raise error(f"{_named(what)} is in a table whose rows have different lengths.")
             return np.array(nested, np.int64).reshape(len(nested), len(nested[0]))
         shape, flat = (len(rows),), rows
     return np.array(whole_numbers(flat, what, **range_), np.int64).reshape(shape)

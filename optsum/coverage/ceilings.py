@@ -28,6 +28,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import islice
 from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
@@ -272,11 +273,12 @@ class TextSubsequence(Ceiling):
         units, wide = self.own.nonzero()[0], len(self.reference) + 1
         layers = len(units)
         passing = layers * wide + (layers + 1) * (wide - 1)
-        pieces: list[tuple[int, int, int, int]] = []
-        for number, unit in enumerate(units.tolist()):
-            if passing + len(pieces) > _PIECES:
-                break
-            pieces += [(number, *piece) for piece in pieces_of(self.units[unit], self.places, wide - 1)]
+        found = (
+            (number, *piece)
+            for number, unit in enumerate(units.tolist())
+            for piece in pieces_of(self.units[unit], self.places, wide - 1)
+        )
+        pieces = list(islice(found, max(0, _PIECES - passing) + 1))
         if passing + len(pieces) > _PIECES:
             raise UnsupportedError(
                 f"The integer program of rougeL would have more than {_PIECES:,} columns: use branch-and-bound."
@@ -357,38 +359,34 @@ class CeilingArrays(NamedTuple):
 
 def arrays_of_ceilings(ceilings: Sequence[Ceiling], units: int, totals: int) -> CeilingArrays:
     """Return ceilings as arrays, for an instance with a number of units and of totals (two for each ratio)."""
-    groups = [(one, group) for one in ceilings if isinstance(one, CappedUnion) for group in one.groups]
-    texts = [one for one in ceilings if isinstance(one, TextSubsequence)]
-    words = max([1, *((group.places.bit_count() + 63) // 64 for _, group in groups)])
-    covered = np.zeros((len(groups), units, words), np.uint64)
     unions = [one for one in ceilings if isinstance(one, CappedUnion)]
-    columns = [union.bits[:, places.nonzero()[0]] for union in unions for places in union.bits_of_groups]
-    for number, bits in enumerate(columns):
-        packed = np.packbits(bits, axis=1, bitorder="little")
+    texts = [one for one in ceilings if isinstance(one, TextSubsequence)]
+    groups = [(one, *pair) for one in unions for pair in zip(one.groups, one.bits_of_groups, strict=True)]
+    words = max([1, *((group.places.bit_count() + 63) // 64 for _, group, _ in groups)])
+    covered = np.zeros((len(groups), units, words), np.uint64)
+    for number, (one, _, places) in enumerate(groups):
+        packed = np.packbits(one.bits[:, places.nonzero()[0]], axis=1, bitorder="little")
         covered[number].view(np.uint8)[:, : packed.shape[1]] = packed
-    lines, token, start, rows, most = [], list[int](), [0], list[int](), list[int]()
+    lines, token, start, rows = [], list[int](), [0], list[int]()
     for text in texts:
-        places_of = text.places
-        row = {key: len(rows) + number for number, key in enumerate(places_of)}
+        row = {key: len(rows) + number for number, key in enumerate(text.places)}
         lines.append((text.slot, text.gain, text.above, text.beside, len(rows), len(rows) + len(row)))
-        rows += places_of.values()
-        most += [bits.bit_count() for bits in places_of.values()]
+        rows += text.places.values()
         for tokens in text.units:
             token += [row[each] for each in tokens]
             start.append(len(token))
     wide = max([1, *((len(text.reference) + 63) // 64 for text in texts)])
+    placed = [[bits >> 64 * word & 2**64 - 1 for word in range(wide)] for bits in rows]
     return CeilingArrays(
-        np.array([(one.slot, one.gain, group.above, group.beside) for one, group in groups], np.int64).reshape(-1, 4),
+        np.array([(of.slot, of.gain, one.above, one.beside) for of, one, _ in groups], np.int64).reshape(-1, 4),
         covered,
-        np.array([group.copies for _, group in groups], np.int64).reshape(len(groups), units),
+        np.array([group.copies for _, group, _ in groups], np.int64).reshape(len(groups), units),
         np.array(lines, np.int64).reshape(-1, 6),
         np.array([text.own for text in texts], np.int64).reshape(len(texts), units),
         np.array(start, np.int64),
         np.array(token, np.int64),
-        np.array([[bits >> 64 * word & 2**64 - 1 for word in range(wide)] for bits in rows], np.uint64).reshape(
-            -1, wide
-        ),
-        np.array(most, np.int64),
+        np.array(placed, np.uint64).reshape(-1, wide),
+        np.array(list(map(int.bit_count, rows)), np.int64),
         np.zeros(wide, np.uint64),
         np.zeros(len(rows), np.int64),
         np.zeros(totals, np.int64),

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -169,13 +170,9 @@ class _Place(NamedTuple):
 
 
 def moves_of(instance: Coverage, deadline: Deadline = NEVER) -> Moves:
-    moves = [instance.closure((unit,)) for unit in range(instance.size)]
-    known = set(moves)
-    for joint in deadline.watching(instance.joints):
-        move = instance.closure(joint.needs)
-        if move not in known:
-            known.add(move)
-            moves.append(move)
+    joints = (joint.needs for joint in deadline.watching(instance.joints))
+    needed = chain(((unit,) for unit in range(instance.size)), joints)
+    moves = list(dict.fromkeys(map(instance.closure, needed)))
     return Moves(*pack(moves), gain_kinds(instance, moves))
 
 

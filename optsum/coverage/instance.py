@@ -748,10 +748,6 @@ _COMPARED: Final = 2.0**60  # Largest product of a numerator and a denominator i
 
 _WEIGHED: Final = 64  # Approximate largest weight of a token in the coarser instance.
 
-_SAME: Final = (
-    *("lengths", "constants", "weights", "combination", "parents", "joints"),
-    *("min_length", "max_length", "goal", "rows"),
-)
 _MADE: Final = ("unit_start", "unit_feature", "unit_count", "level_start", "level", "slot", "mass")
 
 
@@ -935,7 +931,8 @@ class Facility(Coverage):
     def truncated(self, kept: IntArray | None = None) -> Coverage:
         """Return the instance with only the highest levels of each token, by default `first_kept`; see the class."""
         arrays = self._arrays(self.first_kept() if kept is None else kept)
-        return Coverage.trusted(**{name: getattr(self, name) for name in _SAME}, **arrays)
+        others = {each.name: getattr(self, each.name) for each in fields(Coverage) if each.name not in _MADE}
+        return Coverage.trusted(**others, **arrays)
 
     def _ordered(self) -> tuple[IntArray, NDArray[np.bool_]]:
         ordered = -np.sort(-self.similar, axis=1)

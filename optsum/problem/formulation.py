@@ -105,13 +105,7 @@ class Sides:
             )
 
     def rows(self, topic: Topic, heads: Mapping[int, int], spec: Spec) -> list[Row]:
-        """Return, as rows over units, the constraints that some selection violates; `heads`: result of `Task.heads`.
-
-        Raises
-        ------
-        InputError
-            If a constraint has an unsuitable form, or is about documents or texts that a unit does not have.
-        """
+        """Return, as rows over units, the constraints that some selection violates; `heads`: result of `Task.heads`."""
         rows = [row for row in self._all(topic, heads, spec) if row.binds]
         similar = self.exclusive is not None and not isinstance(self.exclusive, Mapping)
         if (self.per_document is not None or similar) and not heads.keys() <= set(range(len(topic.sentences))):
@@ -457,18 +451,16 @@ class Compatibility:
     @property
     def _all(self) -> tuple[Requirement, ...]:
         lists = {"part": self.metrics} | {aspect: getattr(self, aspect) for aspect in ASPECTS}
-        return (
-            *self.rules,
-            *(
-                Requirement(
-                    f"The formulation {{formulation}} supports the {_called(aspect)} {_or(values)}, not {{{aspect}}}: "
-                    f"change --{_called(aspect).replace(' ', '-')}, or --formulation.",
-                    only={aspect: values} | ({"metric": (*values, SUM)} if aspect == "part" else {}),
-                )
-                for aspect, values in lists.items()
-                if values is not None
-            ),
-        )
+        own = [
+            Requirement(
+                f"The formulation {{formulation}} supports the {_called(aspect)} {_or(values)}, not {{{aspect}}}: "
+                f"change --{_called(aspect).replace(' ', '-')}, or --formulation.",
+                only={aspect: values} | ({"metric": (*values, SUM)} if aspect == "part" else {}),
+            )
+            for aspect, values in lists.items()
+            if values is not None
+        ]
+        return (*self.rules, *own)
 
     def check(self, formulation: str, spec: Spec) -> None:
         """Raise `UnsupportedError` for unsupported options; its message names supported values."""

@@ -555,7 +555,7 @@ def prepare_text() -> None:
     prepare_scores()
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False)
 class Extracts:
     """Topics that are searched together, with n-grams within sentences and at most one rouge-l, and their optima.
 
@@ -600,19 +600,8 @@ def extracts_of(
     distinct, mean = spec.counts == "set", spec.references == "mean"
     limits, apart = (spec.max_length, spec.min_length), spec.model_units == "sentences"
     form = np.array([*limits, in_words, measure, distinct, mean, unmatched, spec.keep_overlong, apart], np.int64)
-    bounds: list[int] = []
-    first = [0]
-    for sizes in references:
-        bounds += accumulate(sizes, initial=0)
-        first.append(len(bounds))
-    return Extracts(
-        tokens=tuple(tokens),
-        bounds=np.array(bounds, np.int64),
-        first_bound=np.array(first, np.int64),
-        coded=coded,
-        scored=scored,
-        form=form,
-    )
+    first, bounds = pack([*accumulate(sizes, initial=0)] for sizes in references)
+    return Extracts(tuple(tokens), bounds, first, coded, scored, form)
 
 
 NO_SCORES: Final[NDArray[np.int64]] = np.empty((0, 2), np.int64)

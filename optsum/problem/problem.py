@@ -558,10 +558,9 @@ class CoverageProblem(Problem):
         return self._scored(selection)[0]
 
     def _scored(self, selection: Selection) -> tuple[tuple[int, ...], int, int]:
-        last = self._last
-        if last.get("selection") != selection:
-            last.update(selection=selection, scored=score(self.instance, selection))
-        found: tuple[tuple[int, ...], int, int] = last["scored"]
+        if self._last.get("selection") != selection:
+            self._last.update(selection=selection, scored=score(self.instance, selection))
+        found: tuple[tuple[int, ...], int, int] = self._last["scored"]
         return found
 
     def moves(self, selection: Selection) -> Iterator[Move]:

@@ -12,10 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from optsum.coverage.instance import Coverage, IntArray, Sense, pack
 from optsum.coverage.state import (
@@ -23,7 +22,6 @@ from optsum.coverage.state import (
     LENGTH,
     MISSING,
     Arrays,
-    State,
     arrays_of,
     empty_state,
     flip,
@@ -49,17 +47,17 @@ def gain_kinds(instance: Coverage, moves: Sequence[Sequence[int]]) -> IntArray:
     plain = not instance.rows and not instance.ceilings
     simple = plain and (instance.goal is Sense.MINIMIZE or instance.combination.alone)
     joined = np.zeros(instance.size + 1, np.int64)  # its running sum counts the seams that join or span each unit
+    others: set[int] = set()  # units of other joints
     for joint in instance.joints:
         if joint.seam:
             joined[joint.needs[0]] += 1
             joined[joint.needs[1] + 1] -= 1
-    ratio = instance.goal is Sense.MAXIMIZE
-    kinds = np.where(np.cumsum(joined) == 0, ALONE, JOINED if ratio else 0).tolist()
-    for joint in instance.joints:
-        if not joint.seam:
-            for unit in (*joint.needs, *joint.vetoes):
-                kinds[unit] = 0
-    return np.array([kinds[move[0]] if simple and len(move) == 1 else 0 for move in moves], np.int64)
+        else:
+            others.update(joint.needs, joint.vetoes)
+    kinds = np.where(np.cumsum(joined) == 0, ALONE, JOINED if instance.goal is Sense.MAXIMIZE else 0)
+    kinds[list(others)] = 0
+    of_units = kinds.tolist()
+    return np.array([of_units[move[0]] if simple and len(move) == 1 else 0 for move in moves], np.int64)
 
 
 @njit(cache=True)
@@ -151,29 +149,15 @@ _MOVE, _BEST, _EVALUATIONS = 0, 1, 2
 _DENSITY, _GAIN = 0, 1
 
 
-class Moves(NamedTuple):
-    """The moves of a climb in flat arrays: each unit, or what a joint needs, with ancestors (`Coverage.parents`)."""
-
-    # start, unit: (moves + 1,), (entries,)
-    start: IntArray
-    unit: IntArray
-    quick: IntArray  # (moves,): see `gain_kinds`.
-
-
-class _Place(NamedTuple):
-    state: State
-    gone: IntArray  # (moves,): 1 for moves that are made, or will not fit any more.
-    flipped: IntArray  # (units,): a buffer for the units of the move that is evaluated.
-    # (3,): the next move to evaluate, the best move of this round or -1, and the number of all evaluated moves.
-    control: IntArray
-    best: NDArray[np.float64]  # (2,): gain per length and gain of the best move of this round.
+Moves: TypeAlias = tuple[IntArray, IntArray, IntArray]  # Starts and units of moves (`pack`), and their `gain_kinds`.
 
 
 def moves_of(instance: Coverage, deadline: Deadline = NEVER) -> Moves:
+    """Return the moves of a climb: each unit, or what a joint needs, with ancestors (`Coverage.parents`)."""
     joints = (joint.needs for joint in deadline.watching(instance.joints))
     needed = chain(((unit,) for unit in range(instance.size)), joints)
     moves = list(dict.fromkeys(map(instance.closure, needed)))
-    return Moves(*pack(moves), gain_kinds(instance, moves))
+    return *pack(moves), gain_kinds(instance, moves)
 
 
 class Climber:
@@ -183,27 +167,26 @@ class Climber:
     """
 
     def __init__(self, arrays: Arrays, moves: Moves, *, single: bool = False) -> None:
-        self._arrays, self._moves, self._single = arrays, moves, single
-        self._place = _Place(
-            empty_state(arrays),
-            np.zeros(len(moves.quick), np.int64),
-            np.zeros(len(arrays.lengths), np.int64),
-            np.array([0, -1, 0]),
-            np.zeros(2),
-        )
-        self._go = in_strides(_FIRST_SLICE)
+        self._state = empty_state(arrays)
+        gone = np.zeros(len(moves[2]), np.int64)  # 1 for moves that are made, or will not fit any more
+        flipped = np.zeros(len(arrays.lengths), np.int64)  # a buffer for the units of the move that is evaluated
+        # The next move to evaluate, the best move of this round or -1, and the number of all evaluated moves.
+        self._control = np.array([0, -1, 0])
+        best = np.zeros(2)  # gain per length and gain of the best move of this round
+        place = self._state, gone, flipped, self._control, best
+        self._work, self._go = partial(_go_on, arrays, place, moves, single), in_strides(_FIRST_SLICE)
 
     @property
     def units(self) -> tuple[int, ...]:
-        return tuple(self._place.state.chosen.nonzero()[0].tolist())
+        return tuple(self._state.chosen.nonzero()[0].tolist())
 
     @property
     def evaluations(self) -> int:
-        return int(self._place.control[_EVALUATIONS])
+        return int(self._control[_EVALUATIONS])
 
     def go_on(self, most: int | None = None) -> bool:
         """Climb for some milliseconds, but at most about `most` evaluations; return whether the climb has ended."""
-        return bool(self._go(partial(_go_on, self._arrays, self._place, self._moves, self._single), most))
+        return bool(self._go(self._work, most))
 
 
 def climbers_of(instance: Coverage, deadline: Deadline = NEVER) -> tuple[Climber, Climber] | None:

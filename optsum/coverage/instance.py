@@ -107,8 +107,7 @@ class Combination(Enum):
         if self.multiplies:
             return prod((ratio**weight for ratio, weight in zip(ratios, weights, strict=True)), start=Fraction(1))
         if self.turns:
-            turned = (weight / ratio for weight, ratio in zip(weights, ratios, strict=True))
-            return sum(weights) / sum(turned, Fraction(0)) if all(ratios) else Fraction(0)
+            return 1 / Combination.SUM.mean([1 / ratio for ratio in ratios], weights) if all(ratios) else Fraction(0)
         return sum(map(mul, weights, ratios), Fraction(0)) / sum(weights)
 
     def roughly(self, totals: IntArray, weights: Sequence[int]) -> NDArray[np.float64]:
@@ -131,8 +130,7 @@ class Combination(Enum):
         if self.multiplies:
             return prod(top**weight for weight, top, _ in ratios), prod(bottom**weight for weight, _, bottom in ratios)
         if self.turns:
-            numerator = prod(tops)
-            return numerator, sum(weight * bottom * (numerator // top) for weight, top, bottom in ratios)
+            return Combination.SUM.largest(bottoms, tops, weights)[::-1]
         denominator = prod(bottoms)
         return sum(weight * top * (denominator // bottom) for weight, top, bottom in ratios), denominator
 
@@ -252,8 +250,7 @@ class Joint:
 def pack(rows: Iterable[Sequence[int]]) -> tuple[IntArray, IntArray]:
     """Return `starts` and `values`, which concatenate rows: row r is ``values[starts[r]:starts[r + 1]]``."""
     rows = list(rows)
-    starts = np.zeros(len(rows) + 1, dtype=np.int64)
-    np.cumsum(np.fromiter(map(len, rows), np.int64, len(rows)), out=starts[1:])
+    starts = np.cumsum([0, *map(len, rows)], dtype=np.int64)
     return starts, np.array([value for row in rows for value in row], dtype=np.int64)
 
 
@@ -869,10 +866,6 @@ class Facility(Coverage):
         self.__dict__.update(self._arrays(np.full(len(self.similar), self.size, np.int64)))
         return self.__dict__[name]
 
-    @property
-    def single_ratio(self) -> bool:
-        return False
-
     def first_kept(self, *, every: bool = False) -> IntArray:
         """Return the number of levels of each token to keep at first, for one optimum or (`every`) many selections."""
         return np.full(len(self.similar), max(_FIRST, self.size // (_SHARE_OF_ALL if every else _SHARE)), np.int64)
@@ -955,8 +948,12 @@ class Facility(Coverage):
     def _arrays(self, kept: IntArray) -> dict[str, Any]:
         n = self.size
         token, value, floors = self._kept_levels(kept)
+        too_many = UnsupportedError(
+            f"{len(token):,} levels of similarity to {n} units need too much memory: use branch-and-bound (if it "
+            "is not used already), which begins with the highest levels, or a lower --similarity-unit."
+        )
         if len(token) * n > 25 * _MOST:
-            raise self._too_many(len(token))
+            raise too_many
         following = np.append(value[1:], 0)
         ends = np.append(token[1:] != token[:-1], True) if len(token) else np.zeros(0, bool)
         gain = self.importance[token] * (value - np.where(ends, floors[token], following))
@@ -966,7 +963,7 @@ class Facility(Coverage):
             held, gains = np.vstack([held, np.ones((1, n), bool)]), np.append(gains, base)
         holders = held.sum(axis=1)
         if int(holders.sum()) > _MOST:
-            raise self._too_many(len(token))
+            raise too_many
         mass = np.zeros((2, n), np.int64)
         single = holders == 1
         mass[0] = held[single].T @ gains[single]
@@ -985,12 +982,6 @@ class Facility(Coverage):
             "slot": np.zeros(len(gains), np.int64),
             "mass": mass,
         }
-
-    def _too_many(self, levels: int) -> UnsupportedError:
-        return UnsupportedError(
-            f"{levels:,} levels of similarity to {self.size} units need too much memory: use branch-and-bound (if it "
-            "is not used already), which begins with the highest levels, or a lower --similarity-unit."
-        )
 
 
 def _merged(similar: IntArray, token: IntArray, value: IntArray, gain: IntArray) -> tuple[NDArray[np.bool_], IntArray]:

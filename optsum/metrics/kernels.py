@@ -385,13 +385,11 @@ def official_hits(ids: Any, start: Any, references: Any, chosen: Any, different:
     scores = np.zeros((len(coded), 3), np.int64)
     for metric in range(len(coded)):
         if coded[metric, 0] == LONGEST:
-            whole_text = coded[metric, 1] == 1
-            found_hits = (
-                whole_hits(tokens, bounds, texts, different)
-                if whole_text
-                else union_hits(tokens, bounds, texts, different)
-            )
-            for hits in found_hits:
+            if coded[metric, 1] == 1:
+                all_hits = whole_hits(tokens, bounds, texts, different)
+            else:
+                all_hits = union_hits(tokens, bounds, texts, different)
+            for hits in all_hits:
                 scores[metric, 0] += hits
             scores[metric, 1], scores[metric, 2] = end, size - end
             continue

@@ -227,7 +227,7 @@ class Metric(ABC):
         """
         counted = partial(self.count, distinct=tally.distinct, official=tally.official)
         of_summary: Counts = Counter()
-        for counts in map(counted, [_flat(summary)] if tally.across else summary):
+        for counts in map(counted, [_flat(summary)] if tally.across else summary or [[]]):
             if tally.distinct:
                 of_summary |= counts
             else:

@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optsum.errors import InputError, UnsupportedError
-from optsum.metrics.rouge import Gram, Metric, Tally, Texts, Totals
+from optsum.metrics.rouge import Gram, Metric
 from optsum.text.analyzer import Sentence, raw_texts
 from optsum.whole import is_list
 
@@ -74,14 +74,7 @@ class Similarity(Metric):
 
     def keys(self, tokens: Sequence[str]) -> Iterable[Gram]:
         del tokens
-        raise self._no_vectors()
-
-    def totals(self, summary: Texts, references: Sequence[Texts], tally: Tally) -> list[Totals]:
-        del summary, references, tally
-        raise self._no_vectors()
-
-    def _no_vectors(self) -> UnsupportedError:
-        return UnsupportedError(
+        raise UnsupportedError(
             f"{self} compares vectors of a topic's sentences and references, not texts: choose n-grams with --metric."
         )
 

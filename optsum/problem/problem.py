@@ -440,8 +440,6 @@ class CoverageProblem(Problem):
     def __post_init__(self) -> None:
         """Check only names, because the instance has checked lengths and limits."""
         self._check_names()
-        if type(self).coverage is CoverageProblem.coverage:
-            vars(self)["coverage"] = self.instance  # stored, because every search reads it
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r}: {repr(self.instance).partition(': ')[2]}"

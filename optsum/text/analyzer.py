@@ -73,9 +73,8 @@ _STEP_3: Final = {"icate": "ic", "ative": "", "alize": "al", "iciti": "ic", "ica
 _LONGEST_UNSTEMMED: Final = 3
 # Whether a word ends in a double consonant other than l, s and z.
 _DOUBLE: Final = re.compile(r"([^aeiouylsz])\1\Z", re.DOTALL).search
-_STEP_4: Final = dict.fromkeys(
-    ("ement", "ance", "ence", "able", "ible", "ant", "ism", "ate", "iti", "ous", "ive", "ize", "al", "er", "ic", "ou"),
-    "",
+_STEP_4: Final = frozenset(
+    ("ement", "ance", "ence", "able", "ible", "ant", "ism", "ate", "iti", "ous", "ive", "ize", "al", "er", "ic", "ou")
 )
 _IRREGULAR: Final = {
     "skies": "sky", "dying": "die", "lying": "lie", "tying": "tie", "news": "news", "inning": "inning",
@@ -83,10 +82,7 @@ _IRREGULAR: Final = {
     "howe": "howe", "proceed": "proceed", "exceed": "exceed", "succeed": "succeed",
 }  # fmt: skip
 _STEP_2_NLTK: Final = {**_STEP_2, "fulli": "ful"}
-_STEP_4_NLTK: Final = frozenset(
-    ("al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment", "ent", "ou", "ism", "ate", "iti", "ous",
-     "ive", "ize", "sion", "tion")
-)  # fmt: skip
+_STEP_4_NLTK: Final = _STEP_4 | {"ment", "ent", "sion", "tion"}
 # Whether the last letter is a consonant; of several y in a row, every other one is.
 _CONSONANT: Final = re.compile(r"(?:(?:\A|[aeiou])y|[^aeiouy])(?:yy)*+\Z", re.DOTALL).search
 # Whether `_SHORT` matches, or the word is only a vowel and a consonant.
@@ -231,8 +227,7 @@ def _locate_tokens(sentence: Sentence) -> list[tuple[str, int]]:
 
 def _split_pypi_rouge(sentence: Sentence) -> list[str]:
     """Split at full stops and blanks, case and other signs kept, as the package rouge on PyPI does."""
-    pieces = [" ".join(piece.split()) for piece in raw_text(sentence).split(".") if piece]
-    return [token for piece in pieces for token in piece.split(" ")]
+    return [token for piece in raw_text(sentence).split(".") if piece for token in piece.split() or [""]]
 
 
 def _locate_pypi_rouge(sentence: Sentence) -> list[tuple[str, int]]:

@@ -64,11 +64,8 @@ def _number_text(
     at[0], start[0] = 0, 0
     for sentence in range(len(lengths)):
         pieces, within, byte = 0, 0, np.uint8(_BLANK)
-        torn, begun, strange = (
-            np.int64(0),
-            place,
-            False,
-        )  # foreign bytes; begin of a piece, and whether it has any
+        # Foreign bytes; begin of a piece, and whether it has any.
+        torn, begun, strange = np.int64(0), place, False
         before, last = _NONE, _NONE
         while byte != _END:
             byte = text[place]

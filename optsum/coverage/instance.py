@@ -936,14 +936,10 @@ class Facility(Coverage):
     def _kept_levels(self, kept: IntArray) -> tuple[IntArray, IntArray, IntArray]:
         """Return token and value of each kept level, descending for each token, and the floor b_r of each token."""
         ordered, different = self._ordered()
-        tokens, units = ordered.shape
         rank = np.cumsum(different, axis=1) - 1
-        last = np.minimum(kept, rank[:, -1]) if units else np.zeros(tokens, np.int64)
-        token, place = np.nonzero(different & (rank < last[:, None]))
-        floor_token, floor_place = np.nonzero(different & (rank == last[:, None]))
-        floors = np.zeros(tokens, np.int64)
-        floors[floor_token] = ordered[floor_token, floor_place]
-        return token, ordered[token, place], floors
+        last = np.minimum(kept, rank.max(axis=1, initial=0))[:, None]
+        token, place = np.nonzero(different & (rank < last))
+        return token, ordered[token, place], ordered.sum(axis=1, where=different & (rank == last))
 
     def _arrays(self, kept: IntArray) -> dict[str, Any]:
         n = self.size
@@ -964,21 +960,16 @@ class Facility(Coverage):
         holders = held.sum(axis=1)
         if int(holders.sum()) > _MOST:
             raise too_many
-        mass = np.zeros((2, n), np.int64)
-        single = holders == 1
-        mass[0] = held[single].T @ gains[single]
-        mass = np.vstack([mass, self.own])
-        several = holders > 1
+        single, several = holders == 1, holders > 1
+        mass = np.vstack([held[single].T @ gains[single], np.zeros(n, np.int64), self.own])
         held, gains = held[several], gains[several]
         unit, feature = np.nonzero(held.T)
-        level = np.zeros(2 * len(gains), np.int64)
-        level[1::2] = gains
         return {
             "unit_start": np.searchsorted(unit, np.arange(n + 1)).astype(np.int64),
             "unit_feature": feature.astype(np.int64),
             "unit_count": np.ones(len(feature), np.int64),
             "level_start": np.arange(0, 2 * len(gains) + 1, 2, dtype=np.int64),
-            "level": level,
+            "level": np.outer(gains, [0, 1]).reshape(-1),
             "slot": np.zeros(len(gains), np.int64),
             "mass": mass,
         }

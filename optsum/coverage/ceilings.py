@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
@@ -131,6 +131,10 @@ class CappedUnion(Ceiling):
         return max(
             (*map(int.bit_length, self.covered), *(group.places.bit_length() for group in self.groups)), default=0
         )
+
+    def capped(self, groups: Iterable[tuple[int, tuple[int, ...]]]) -> Self:
+        """Return the ceiling with a group for each token, given by its positions (bits) and its copies in each unit."""
+        return replace(self, groups=tuple(Group(places, copies, self.gain, 0) for places, copies in groups))
 
     @property
     def parts(self) -> int:

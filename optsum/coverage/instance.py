@@ -176,7 +176,6 @@ class Row:
     name: str = ""
 
     def __post_init__(self) -> None:
-        """Convert whole numbers exactly, and refuse an invalid row."""
         for name in ("units", "coefficients"):
             object.__setattr__(self, name, whole_numbers(getattr(self, name), f"Of row {self.name!r}, {name}[{{}}]"))
         given = self.least if self.low is _NO_MINIMUM else self.low
@@ -345,7 +344,6 @@ class Coverage:
     ceilings: tuple[Ceiling, ...] = ()
 
     def __post_init__(self) -> None:
-        """Convert whole numbers exactly, and check all that kernels rely on."""
         for name, kind in (("goal", Sense), ("combination", Combination)):
             if not isinstance(given := getattr(self, name), kind):
                 members = " or ".join(map(str, kind))

@@ -320,7 +320,6 @@ class Spec:
     deadline: Deadline = field(default=NEVER, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Refuse invalid length options, and convert whole numbers exactly."""
         if self.length_unit not in {*LENGTH_OF, "tokens", "given"}:
             raise OptionError(
                 f"There is no length unit {self.length_unit!r}: use words, sentences, characters, tokens or given."

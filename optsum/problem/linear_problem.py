@@ -70,7 +70,6 @@ class LinearProblem(Problem):
     sense: Sense = field(default=Sense.MAXIMIZE, init=False)
 
     def __post_init__(self) -> None:
-        """Refuse columns that may be fractional, units that are not 0 or 1, and lengths that do not match the units."""
         program = self.program
         if not program.integral.all():
             raise InputError(

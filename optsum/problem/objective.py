@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optsum.corpus.topic import Topic
-from optsum.coverage.ceilings import CappedUnion, Group, TextSubsequence
+from optsum.coverage.ceilings import CappedUnion, TextSubsequence
 from optsum.coverage.instance import Combination, Coverage, IntArray, Joint, pack
 from optsum.errors import InputError
 from optsum.metrics.rouge import LONGEST, Counts, Gram, Metric, Score, codes_of, parse_metric
@@ -271,8 +271,8 @@ class Subsequences:
             unit, number = covered[:, positions].nonzero()
             packed = np.packbits(covered, axis=1, bitorder="little")
             bits = tuple(int.from_bytes(row.tobytes(), "little") for row in packed)
-            groups = tuple(self._groups(first, last, reference, positions, gain))
-            union = CappedUnion(last=feature + len(positions), covered=bits, groups=groups, **known)
+            union = CappedUnion(last=feature + len(positions), covered=bits, **known)
+            union = union.capped(self._groups(first, last, reference, positions))
             return union, unit, number + feature, np.ones(len(unit), np.int64), [[0, gain]] * len(positions)
         ids, start = self.tokens.ids, self.tokens.start
         own = tuple(ids[first:last].tolist())
@@ -289,8 +289,10 @@ class Subsequences:
         levels = [[gain * copy for copy in range(most[one] + 1)] for one in different.tolist()]
         return whole, unit, number.reshape(-1) + feature, copies, levels
 
-    def _groups(self, first: int, last: int, reference: int, positions: IntArray, gain: int) -> Iterator[Group]:
-        """Yield the group of each token in several sentences, all of which one copy might cover."""
+    def _groups(
+        self, first: int, last: int, reference: int, positions: IntArray
+    ) -> Iterator[tuple[int, tuple[int, ...]]]:
+        """Yield positions (bits) and copies of each token in several sentences, all of which one copy might cover."""
         ids = self.tokens.ids[first:last].tolist()
         bounds = self.tokens.start[self.references[reference] : self.references[reference + 1] + 1] - first
         sentence = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds)).tolist()
@@ -304,7 +306,7 @@ class Subsequences:
         for one, found in capped.items():
             row = np.zeros(len(self.units), np.int64)
             row[unit[token == one]] = copies[token == one]
-            yield Group(sum(1 << position for position in found), tuple(row.tolist()), gain, 0)
+            yield sum(1 << position for position in found), tuple(row.tolist())
 
 
 def coverage_of(

@@ -115,7 +115,6 @@ class Problem(ABC):
     labels: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Convert whole numbers exactly, and refuse others."""
         if not isinstance(self.sense, Sense):
             raise InputError(f"The sense of this problem is {self.sense!r:.40}: give Sense.MAXIMIZE or Sense.MINIMIZE.")
         lengths = whole_numbers(self.lengths, "The length of unit {}", least=0)

@@ -137,19 +137,20 @@ def vectors_of(arrays: Mapping[str, Any], sentences: int, references: Sequence[S
         raise InputError(f"there are no vectors named {unknown[0]!r:.40}; the names are {', '.join(NAMES)}")
     held = {name: _numbers(arrays[name], name) for name in NAMES if arrays.get(name) is not None}
     given = held.get("similarities")
+    if given is not None and {"sentences", "references"} & held.keys():
+        raise InputError("there are both similarities and vectors; give one of them")
+    shape = "(tokens, dimensions)" if given is None else "(tokens of the sentences, tokens of the references)"
+    for name in ("sentences", "references") if given is None else ("similarities",):
+        if name not in held:
+            raise InputError(f'there is no array "{name}"; give sentences and references, or similarities')
+        if held[name].ndim != 2:
+            raise InputError(f'"{name}" has {held[name].ndim} dimensions; it must be of shape {shape}')
     if given is not None:
-        if {"sentences", "references"} & held.keys():
-            raise InputError("there are both similarities and vectors; give one of them")
-        _check_shape(given, "similarities", "(tokens of the sentences, tokens of the references)")
         if given.size and np.abs(given).max() > 1 + 1e-6:
             raise InputError(f"a similarity is {given.flat[np.abs(given).argmax()]:.10g}; it must be from -1 to 1")
         left = right = None
         tokens, model_tokens = given.shape
     else:
-        for name in ("sentences", "references"):
-            if name not in held:
-                raise InputError(f'there is no array "{name}"; give sentences and references, or similarities')
-            _check_shape(held[name], name, "(tokens, dimensions)")
         left, right = held["sentences"], held["references"]
         if left.shape[1] != right.shape[1]:
             raise InputError(
@@ -190,11 +191,6 @@ def _has_others(value: Any) -> bool:
     if not isinstance(value, list | tuple):
         return False
     return not {bool, np.bool_}.isdisjoint(map(type, value)) or any(map(_has_others, value))
-
-
-def _check_shape(found: FloatArray, name: str, shape: str) -> None:
-    if found.ndim != 2:
-        raise InputError(f'"{name}" has {found.ndim} dimensions; it must be of shape {shape}')
 
 
 def _belonging(found: FloatArray | None, kind: str, tokens: int, number: int, sentences: list[int]) -> IntArray:

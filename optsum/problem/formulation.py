@@ -208,9 +208,7 @@ def _own(topic: Topic) -> Mapping[str, Any]:
 def _row(row: Any, topic: Topic) -> dict[str, Any]:
     if not isinstance(row, Mapping):
         raise InputError("A row of constraints must be an object with sentences, coefficients, low and high.")
-    sentences = row.get("sentences")
-    numbers = row.get("coefficients", [1] * len(sentences)) if isinstance(sentences, list | tuple) else None
-    if not isinstance(sentences, list | tuple) or not isinstance(numbers, list | tuple):
+    if not all(isinstance(numbers, list | tuple) for numbers in (row.get("sentences"), row.get("coefficients", ()))):
         raise InputError(
             "A row of constraints must have a list of sentences, and may have a list of as many coefficients."
         )
@@ -219,7 +217,7 @@ def _row(row: Any, topic: Topic) -> dict[str, Any]:
         raise InputError(f"A row of constraints of topic {topic.id!r} has the key {other!r}: use {', '.join(known)}.")
     if row.get("low") is None and row.get("high") is None:
         raise InputError(f"A row of constraints of topic {topic.id!r} limits nothing: give low, high or both.")
-    return {"name": "", **row, "coefficients": numbers}
+    return {"name": "", **row}
 
 
 def _over_units(

@@ -13,6 +13,7 @@ import os
 import re
 import unicodedata
 from collections.abc import Iterable
+from traceback import walk_tb
 from typing import Final, TypeVar
 
 _log = logging.getLogger("optsum")
@@ -145,21 +146,17 @@ _STANDARD: Final = os.path.split(os.__file__)[0]
 
 def _own_code(error: BaseException) -> str | None:
     """Return "function, file:line" of the user's code that optsum called and that raised; None for installed code."""
-    first, trace = None, error.__traceback__
-    while trace is not None:
-        name = str(trace.tb_frame.f_globals.get("__name__"))
-        if name.partition(".")[0] == "optsum":
-            first = None
-        elif first is None:
-            first = trace
-        trace = trace.tb_next
+    first = None
+    for frame, line in walk_tb(error.__traceback__):
+        ours = str(frame.f_globals.get("__name__")).partition(".")[0] == "optsum"
+        first = None if ours else first or (frame.f_code, line)
     if first is None:
         return None
-    code = first.tb_frame.f_code
+    code, line = first
     folder, file = os.path.split(code.co_filename)
     if not file.endswith(".py") or folder.startswith(_STANDARD) or "-packages" in folder:
         return None
-    return f"{code.co_name}, {file}:{first.tb_lineno}"
+    return f"{code.co_name}, {file}:{line}"
 
 
 _UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}

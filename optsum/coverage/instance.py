@@ -249,7 +249,8 @@ class Joint:
 def pack(rows: Iterable[Sequence[int]]) -> tuple[IntArray, IntArray]:
     """Return `starts` and `values`, which concatenate rows: row r is ``values[starts[r]:starts[r + 1]]``."""
     rows = list(rows)
-    starts = np.cumsum([0, *map(len, rows)], dtype=np.int64)
+    starts = np.zeros(len(rows) + 1, dtype=np.int64)
+    np.cumsum(np.fromiter(map(len, rows), np.int64, len(rows)), out=starts[1:])
     return starts, np.array([value for row in rows for value in row], dtype=np.int64)
 
 

@@ -134,6 +134,11 @@ class LinearProblem(Problem):
         most = value * self.program.upper[self.program.row_column].astype(self._dtype)
         return value, np.minimum(most, 0), np.maximum(most, 0)
 
+    @cached_property
+    def _filled(self) -> IntArray:
+        found: IntArray = np.flatnonzero(np.diff(self.program.row_start))
+        return found
+
     def _added_by(self, taken: NDArray[np.bool_]) -> tuple[Any, Any]:
         """Return the least and the largest possible sum of each row if the columns in `taken` are 1."""
         value, least, most = self._terms
@@ -148,8 +153,10 @@ class LinearProblem(Problem):
         return self._summed(np.where(beside, least, 0)), self._summed(np.where(beside, most, 0))
 
     def _summed(self, terms: Any) -> Any:
-        # The sum over all rows may overflow, but not the differences, which are exact modulo 2^64.
-        return np.diff(np.append(0, np.cumsum(terms))[self.program.row_start])
+        sums: Any = np.zeros(self.program.rows, self._dtype)
+        if len(filled := self._filled):
+            sums[filled] = np.add.reduceat(terms, self.program.row_start[filled])
+        return sums
 
     def evaluate(self, selection: Selection) -> Evaluation:
         violation, values = self._settled(selection)

@@ -351,10 +351,7 @@ class LinearProblem(Problem):
         return highs, Lock()
 
     def _duals(self, lower: IntArray, upper: IntArray) -> tuple[NDArray[np.float64], bool]:
-        """Return multipliers of the rows for given bounds of the columns, and False if they are a ray of infeasibility.
-
-        After a time limit the multipliers are 0. They are floating-point numbers; callers prove bounds in integers.
-        """
+        """Return multipliers of the rows (0 after a time limit) for bounds of the columns, and False if a ray."""
         model, (highs, lock) = self.linear_model, self._relaxation
         columns = np.arange(model.columns, dtype=np.int32)
         with lock:

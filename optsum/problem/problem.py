@@ -376,10 +376,7 @@ def exceeds(sense: Sense, key: Any, bound: Any) -> bool:
 def hold_bound(
     problem: Problem, bound: Any, chosen: Selection, rest: Selection, held: Selection, seen: Evaluation
 ) -> None:
-    """Refuse a user's bound for `chosen`, with `rest` undecided, if the completion `held` is better than the bound.
-
-    `seen`: the evaluation of `held`. Rounding errors of floating point are tolerated.
-    """
+    """Refuse a user's bound for `chosen`, with `rest` undecided, if the completion `held` (`seen`) exceeds it."""
     if not seen.feasible or not (bound is None or exceeds(problem.sense, seen.key, bound)):
         return
     said = "None (no completion is feasible)" if bound is None else f"{bound}"
@@ -606,10 +603,7 @@ class CoverageProblem(Problem):
         return tuple(sorted(chosen))
 
     def _nearest(self, selection: Selection) -> Selection | None:
-        """Return a feasible selection with nearly the fewest changes, by an integer program; None if none is found.
-
-        A failure is remembered, and the program is not tried again.
-        """
+        """Return a feasible selection with nearly the fewest changes, by an integer program; None if none is found."""
         if self._last.get("infeasible"):
             return None
         instance = self.instance

@@ -79,7 +79,6 @@ _COMMON = (
 )
 # The spellings of metrics in papers and other programs.
 _OTHERS = re.compile(r"(?:rouge|r)[-_ ]?([1-9][0-9]?|su[0-9]{0,2}|l|lsum)", re.ASCII | re.IGNORECASE)
-_WHOLE_TEXT = "rougeL"
 SUM: Final = "A+B"  # The form of a sum of metrics, which is in no list because it combines all others.
 _MEAN = re.compile(r"ngram-([1-4])-([1-4])", re.ASCII)
 Measure = Literal["recall", "precision", "f1"]
@@ -499,7 +498,7 @@ def official_name(name: str) -> str:
     """
     parts = name.split("+")
     for at, part in enumerate(parts):
-        if part != _WHOLE_TEXT and (match := _OTHERS.fullmatch(part.strip())):
+        if part != "rougeL" and (match := _OTHERS.fullmatch(part.strip())):
             kind = match[1].lower()
             parts[at] = f"rouge-{'l' if kind == 'lsum' else kind}"
     return "+".join(parts)

@@ -10,12 +10,12 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from io import FileIO
-from itertools import islice, product, repeat
+from itertools import islice, product
 from logging import getLogger
 from pathlib import Path
 from time import monotonic, sleep, time
@@ -27,7 +27,7 @@ from optsum.contracts.result import Result
 from optsum.corpus.folders import line_pair
 from optsum.corpus.formats import PREFIX
 from optsum.corpus.row_files import STORE, CellRows, RowStore, is_run_folder, to_bytes
-from optsum.corpus.topic import BadTopic, Reading, Topic, parse_columns
+from optsum.corpus.topic import BadTopic, Topic, parse_columns
 from optsum.corpus.topics import is_program, topics_read
 from optsum.errors import InputError, OptionError, OptsumError, spoken, unknown_name
 from optsum.options.options import (
@@ -50,7 +50,7 @@ from optsum.options.options import (
 from optsum.problem.formulation import Formulation
 from optsum.registry import BACKENDS, STRATEGIES
 from optsum.report.comparison import solvers_of
-from optsum.report.messages import Advance, bar, count_lines, duration
+from optsum.report.messages import bar, count_lines, duration
 from optsum.running.each_topic import lost_topic, posed, say_warned, search_topic
 from optsum.running.executors import AnyExecutor, crew_of
 from optsum.running.one_problem import Setup, answer, setup_of, warm_up
@@ -179,6 +179,18 @@ class Experiment:
         """Return a cell's values of the options in `varied`, except options that every row states."""
         said = {name: getattr(cell, name) for name in self.varied if name not in _IN_ROWS}
         return {name: dict(value) if isinstance(value, tuple) else value for name, value in said.items()}
+
+    def read(self, path: str) -> Iterator[Topic | BadTopic]:
+        return topics_read(path, self.cells[0].reading.of_input(name_of(path), self.columns))
+
+    def inputs(self) -> list[dict[str, Any]]:
+        """Return the `fingerprint` of each file of topics, and in ``beside`` that of files that its topics name."""
+        formulations = [cell.formulated() for cell in self.cells]
+        found = []
+        for path in self.topics:
+            beside = files_beside(self.read(path), formulations)
+            found.append({**fingerprint(path), **({} if beside is None else {"beside": beside})})
+        return found
 
     def identity(self) -> dict[str, Any]:
         """Return the settings that must not change when a run is resumed, without the topics."""
@@ -407,8 +419,8 @@ class RunFolder(ExitStack):
 
     def begin(self, config: str, facts: Mapping[str, Any], limit: int | None) -> None:
         """Record the settings of the run; refuse to continue a run with other settings, except for a larger limit."""
-        with self._writing(), ExitStack() as failing:
-            self.store = failing.enter_context(RowStore(self.path / STORE, write=True))
+        with self._writing():
+            self.store = self.enter_context(RowStore(self.path / STORE, write=True))
             known = facts_of(self.store)
             now = json.loads(json.dumps(facts))  # as it is read back
             if "identity" in known:
@@ -420,8 +432,6 @@ class RunFolder(ExitStack):
                 self._check_rescued(now)
                 self._write(CONFIG, config)
                 self.store.tell(**now, limit=limit)
-            failing.pop_all()
-        self.callback(self.store.close)
 
     def _check_rescued(self, now: Mapping[str, Any]) -> None:
         """Refuse to continue with rows rescued from a damaged store if their options or topics are not the run's."""
@@ -854,27 +864,6 @@ def run(
     return status(folder)
 
 
-def carry_out(
-    experiment: PathLike | Mapping[str, Any],
-    folder: PathLike,
-    workers: Mapping[str, Any],
-    executor: AnyExecutor | None = None,
-    iterate: Callable[[Generator[Answers, None, None]], Iterable[Answers]] = iter,
-    *,
-    progress: bool = True,
-    **how: Any,
-) -> None:
-    """Do the missing searches of a `run`, and show progress; `iterate` passes results on, or raises at Ctrl-C."""
-    with RunWork(experiment_of(experiment, workers), folder, **how) as work, ExitStack() as stack:
-        missing = work.total - work.kept if progress and work.total is not None else None
-        advance: Advance = (
-            stack.enter_context(bar(work.unit, lambda: work.total, in_logs=True)) if progress else lambda _: None
-        )
-        advance(work.kept)
-        for done in tracked(work.each_done(executor, iterate), missing, work.unit):
-            advance(done)
-
-
 class Item(NamedTuple):
     """A topic to be searched with the options of one cell, as it is sent to a worker."""
 
@@ -911,104 +900,93 @@ class RunSettings(NamedTuple):
         return answers
 
 
-class RunWork(ExitStack):
-    """A run in progress. `total`: number of topics times number of cells, None while unknown; `kept`: done before."""
+def carry_out(
+    experiment: PathLike | Mapping[str, Any],
+    folder: PathLike,
+    workers: Mapping[str, Any],
+    executor: AnyExecutor | None = None,
+    iterate: Callable[[Generator[Answers, None, None]], Iterable[Answers]] = iter,
+    *,
+    resume: bool,
+    shard: str | None,
+    limit: int | None,
+    details: bool,
+    progress: bool = True,
+) -> None:
+    """Do the missing searches of a `run`, and show progress; `iterate` passes results on, or raises at Ctrl-C."""
+    plan = experiment_of(experiment, workers)
+    if limit is not None:
+        limit = whole(limit, "The limit of topics", least=0, error=OptionError)
+    cells, own = plan.cells, Shard.parse(shard)
+    readers = list(map(plan.read, plan.topics))  # unreadable topics are refused first
+    inputs, hashes = plan.inputs(), [cell.config_hash for cell in cells]
+    with RunFolder(folder, resume=resume) as held:
+        facts = {"identity": plan.identity(), "inputs": inputs, "shard": str(own), "details": details}
+        held.begin(plan.to_toml(), facts, limit)
+        if before := {each.get("optsum") for each in _noted(held.path, "sessions")} - {__version__}:
+            how = "the run was begun with optsum %s, and this is %s: each row states its version"
+            _LOG.warning(how, ", ".join(sorted(map(str, before))), __version__)
+        held.note(environment(cells), inputs)
+        store = held.store
+        done, failed = store.answered()
+        kept, topics = done - failed, facts_of(store).get("topics")
+        if topics is None:
+            topics = _expected(plan, limit)
+            store.tell(expected=topics)
+        total = None if topics is None else own.count(topics) * len(cells)
+        unit = "topics" if len(cells) == 1 else "searches"
 
-    def __init__(
-        self, plan: Experiment, folder: PathLike, resume: bool, shard: str | None, limit: int | None, details: bool
-    ) -> None:
-        super().__init__()
-        if limit is not None:
-            limit = whole(limit, "The limit of topics", least=0, error=OptionError)
-        self._experiment, self._limit, self._details = plan, limit, details
-        self._shard = Shard.parse(shard)
-        # Unreadable topics are refused first.
-        self._readers = [topics_read(path, self._reading(path)) for path in plan.topics]
-        inputs = [self._fingerprint(path) for path in plan.topics]
-        self._hashes = [cell.config_hash for cell in plan.cells]
-        self._folder = self.enter_context(RunFolder(folder, resume=resume))
-        try:
-            facts = {"identity": plan.identity(), "inputs": inputs, "shard": str(self._shard), "details": details}
-            self._folder.begin(plan.to_toml(), facts, limit)
-            if before := {each.get("optsum") for each in _noted(self._folder.path, "sessions")} - {__version__}:
-                how = "the run was begun with optsum %s, and this is %s: each row states its version"
-                _LOG.warning(how, ", ".join(sorted(map(str, before))), __version__)
-            self._folder.note(environment(plan.cells), inputs)
-            self.store: RowStore = self._folder.store
-            self._inputs = inputs
-            done, failed = self.store.answered()
-            self.kept = done - failed
-            self.total = self._count()
-        except BaseException:
-            self.close()
-            raise
+        def missing() -> Iterator[Item]:
+            read = 0
+            given = ((file, topic) for file, reader in enumerate(readers) for topic in reader)
+            for number, (file, topic) in enumerate(islice(given, limit)):
+                read = number + 1
+                if own.holds(number):
+                    found = store.finished(number) if kept else set()
+                    yield from (Item(number, cell, topic, file) for cell in range(len(cells)) if cell not in found)
+            store.tell(topics=read)
 
-    def _reading(self, path: str) -> Reading:
-        return self._experiment.cells[0].reading.of_input(name_of(path), self._experiment.columns)
+        def each_done() -> Generator[None, None, None]:
+            """Search, and yield once for each pair of a topic and a cell when its rows are safely stored."""
+            _LOG.info("run %s: %d of %s done before", held.path, kept, total or "an unknown number")
+            setups = list(map(setup_of, cells))
+            for setup in setups:  # refuses what works on no topic
+                warm_up(setup)
+            crew = crew_of(cells[0], executor, apart=True, copied=all(setup.may_be_copied for setup in setups))
+            assert crew is not None  # noqa: S101 - apart
+            store.tell(session={"began": time(), "kept": kept})
+            files = plan.topics if len(readers) > 1 else ()
+            settings = RunSettings(setups, [plan.said_of(setup.options) for setup in setups], files, details)
+            warned: Counter[str | None] = Counter()
+            with closing(as_done(settings.search, missing(), crew, settings.lost, settings.rows)) as rounds:
+                for answers in iterate(rounds):
+                    finished = [answer for answer in answers if answer is not None]
+                    store.add(finished)
+                    for _, _, stored in finished:
+                        rows = [json.loads(text) for _, text in stored if '"warning"' in text]
+                        warned[next((row["statistics"].get("warning") for row in rows), None)] += 1
+                        yield
+            say_warned(warned, unit)
 
-    def _fingerprint(self, path: str) -> dict[str, Any]:
-        formulations = [cell.formulated() for cell in self._experiment.cells]
-        beside = files_beside(topics_read(path, self._reading(path)), formulations)
-        return {**fingerprint(path), **({} if beside is None else {"beside": beside})}
-
-    def _count(self) -> int | None:
-        """Return the number of topics times that of cells; None if it is unknown without reading everything."""
-        if (topics := facts_of(self.store).get("topics")) is None:
-            paths, columns = self._experiment.topics, self._experiment.columns or {}
-            counts = [count_lines(path) if path.endswith((".jsonl", ".ndjson")) else None for path in paths]
-            several = any("[]" in path for path in columns.values())  # a line may hold several topics
-            topics = None if several or None in counts else sum(filter(None, counts))
-            if topics is not None and self._limit is not None:
-                topics = min(topics, self._limit)
-            self.store.tell(expected=topics)
-        return None if topics is None else self._shard.count(topics) * len(self._experiment.cells)
-
-    @property
-    def unit(self) -> str:
-        return "topics" if len(self._experiment.cells) == 1 else "searches"
-
-    def each_done(
-        self, executor: AnyExecutor | None, iterate: Callable[[Generator[Answers, None, None]], Iterable[Answers]]
-    ) -> Generator[int, None, None]:
-        """Yield 1 for each pair of a topic and a cell when its rows are safely stored."""
-        _LOG.info("run %s: %d of %s done before", self._folder.path, self.kept, self.total or "an unknown number")
-        setups = list(map(setup_of, self._experiment.cells))
-        for setup in setups:  # refuses what works on no topic
-            warm_up(setup)
-        copied = all(setup.may_be_copied for setup in setups)
-        crew = crew_of(self._experiment.cells[0], executor, apart=True, copied=copied)
-        assert crew is not None  # noqa: S101 - apart
-        self.store.tell(session={"began": time(), "kept": self.kept})
-        said = [self._experiment.said_of(setup.options) for setup in setups]
-        files = self._experiment.topics if len(self._readers) > 1 else ()
-        settings = RunSettings(setups, said, files, self._details)
-        rounds = as_done(settings.search, self._missing(len(setups)), crew, settings.lost, settings.rows)
-        warned: Counter[str | None] = Counter()
-        with closing(rounds):
-            for answers in iterate(rounds):
-                finished = [answer for answer in answers if answer is not None]
-                self.store.add(finished)
-                for answer in finished:
-                    rows = [json.loads(text) for _, text in answer[2] if '"warning"' in text]
-                    warned[next((row["statistics"].get("warning") for row in rows), None)] += 1
-                yield from repeat(1, len(finished))
-        say_warned(warned, self.unit)
-        changed = differing_inputs(self._inputs, [self._fingerprint(path) for path in self._experiment.topics])
-        if any(cell.files for cell in self._experiment.cells):
+        with bar(unit, lambda: total, in_logs=True) if progress else nullcontext(lambda _=1: None) as advance:
+            advance(kept)
+            left = total - kept if progress and total is not None else None
+            for _ in tracked(each_done(), left, unit):
+                advance()
+        changed = differing_inputs(inputs, plan.inputs())
+        if any(cell.files for cell in cells):
             forget()
-        if [cell.config_hash for cell in self._experiment.cells] != self._hashes:
+        if [cell.config_hash for cell in cells] != hashes:
             changed.append("a file that an option names has changed")
         if changed:
-            self.store.tell(changed=changed)
+            store.tell(changed=changed)
             _LOG.warning("%s; rows may be of two versions: run it again in another folder", "; ".join(changed))
 
-    def _missing(self, cells: int) -> Iterator[Item]:
-        read = 0
-        topics = ((file, topic) for file, reader in enumerate(self._readers) for topic in reader)
-        for number, (file, topic) in enumerate(islice(topics, self._limit)):
-            read = number + 1
-            if not self._shard.holds(number):
-                continue
-            done = self.store.finished(number) if self.kept else set()
-            yield from (Item(number, cell, topic, file) for cell in range(cells) if cell not in done)
-        self.store.tell(topics=read)
+
+def _expected(plan: Experiment, limit: int | None) -> int | None:
+    """Return the number of topics of all files, at most `limit`; None if it is unknown without reading everything."""
+    counts = [count_lines(path) if path.endswith((".jsonl", ".ndjson")) else None for path in plan.topics]
+    if None in counts or any("[]" in path for path in (plan.columns or {}).values()):  # a line may hold several topics
+        return None
+    known = sum(filter(None, counts))
+    return known if limit is None else min(known, limit)

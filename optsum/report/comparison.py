@@ -65,13 +65,11 @@ _FEW: Final = 100
 
 def ranks(values: ArrayLike) -> NDArray[np.float64]:
     """Return the ranks of numbers along the last axis, from 1; equal numbers share their mean rank."""
-
-    def of_row(row: NDArray[np.float64]) -> Any:
-        _, place, count = np.unique(row, return_inverse=True, return_counts=True)
-        return (np.cumsum(count) - (count - 1) / 2)[place]
-
     given = np.asarray(values, np.float64)
-    return np.asarray(np.apply_along_axis(of_row, -1, given)) if given.size else given
+    if given.ndim > 1:
+        return np.reshape([ranks(row) for row in given], given.shape)
+    _, place, count = np.unique(given, return_inverse=True, return_counts=True)
+    return np.asarray((np.cumsum(count) - (count - 1) / 2)[place])
 
 
 @cache
@@ -343,12 +341,14 @@ def plan_of(
     if not any(map(takes_backend, names)):
         raise OptionError(f"Backends apply only to the strategy {solving()}: name it in --strategies, or for --exact.")
     solvers = solvers_of(backends, base)
-    each = (
-        variant.model_copy(update={"backend": solver, "backend_options": given})
-        for variant in variants
-        for solver, given in (solvers if takes_backend(variant.strategy) else [(variant.backend, ())])
-    )
-    return Plan(tuple(each), exact, added, solvers, several, limits)
+    return Plan(tuple(on_each(solvers, variants)), exact, added, solvers, several, limits)
+
+
+def on_each(solvers: Sequence[Solver], variants: Iterable[Options]) -> Iterator[Options]:
+    """Yield options whose strategy needs a solver once for each solver, and others once, without a solver's options."""
+    for variant in variants:
+        for name, own in solvers if takes_backend(variant.strategy) else [(variant.backend, ())]:
+            yield variant.model_copy(update={"backend": name, "backend_options": own})
 
 
 def solvers_of(given: object, base: Options) -> tuple[Solver, ...]:
@@ -379,21 +379,19 @@ def solvers_of(given: object, base: Options) -> tuple[Solver, ...]:
 
 
 def _usable(base: Options) -> list[str]:
-    found: list[str] = []
-    missing: list[str] = []
+    missing: dict[str, str] = {}
     for name in BACKENDS:
         own = tuple(each for each in base.backend_options if each[0].startswith(f"{name}."))
         of_it = {"backend": name, "backend_options": own_of_solver(own, name)}
         reason = unusable(base.model_copy(update={"strategy": solving(), "strategy_options": (), **of_it}))
-        if reason is None:
-            found.append(name)
-        else:
+        if reason is not None:
             why = reason.rstrip(".").removeprefix(f"The backend {name} cannot be used, because ").partition(": use ")[0]
-            missing.append(f"{name} ({why})")
+            missing[name] = f"{name} ({why})"
+    found = [name for name in BACKENDS if name not in missing]
     if not found:
-        raise OptionError(f"No backend can be used on this machine: {'; '.join(missing)}.")
+        raise OptionError(f"No backend can be used on this machine: {'; '.join(missing.values())}.")
     if missing:
-        _LOG.warning("these backends are left out: %s", "; ".join(missing))
+        _LOG.warning("these backends are left out: %s", "; ".join(missing.values()))
     return found
 
 
@@ -495,47 +493,38 @@ def compare_topics(topics: AnyTopics, plan: Plan, *, details: bool = False) -> G
 
 
 def _solve_part(part: Topic, setups: Sequence[Setup], said: Sequence[Mapping[str, Any]]) -> list[Result]:
-    shared = _Shared()
+    """Search a topic with each setup; its problems (one for each reference if searched separately) are built once."""
+    tasks: dict[tuple[int, bool], tuple[Task, float]] = {}
+    bounds: dict[tuple[int, bool], Key] = {}
+
+    def search(
+        number: int, topic: Topic, setup: Setup, root_bound: Key | None = None, cutoff: Key | None = None
+    ) -> Result:
+        strategy, key = setup.strategy, (number, setup.strategy.all_units)
+        if key not in tasks:
+            began = clock()
+            try:
+                task = build(topic, setup, setup.limits.building())
+            except Stopped:
+                return unsolved(topic.id, setup, Termination.TIME_LIMIT, seconds=clock() - began)
+            tasks[key] = task, clock() - began
+        task, seconds = tasks[key]
+        fresh = replace(task, problem=task.problem.fresh())  # without cached results of earlier searches
+        # A bound known from an earlier search is reused only if it changes neither the search nor when it ends.
+        known = root_bound if strategy.exact or setup.limits.gap is not None else bounds.get(key)
+        result = run_task(fresh, setup, began=clock() - seconds, root_bound=known, cutoff=cutoff)
+        if not strategy.exact and result.bound_key is not None:
+            bounds[key] = result.bound_key
+        return result
+
     results: list[Result] = []
     for setup, own in zip(setups, said, strict=True):
-        result = attempt(shared.search, part, setup)
+        of_one = partial(best_of_references, single=search) if setup.best_of_references else partial(search, 0)
+        result = attempt(of_one, part, setup)
         results.append(result.changed(extra={**result.extra, **own}) if own else result)
         if results[-1].termination is Termination.INTERRUPTED:
             break
     return results
-
-
-class _Shared:
-    """The problems of a topic (one for each reference if searched separately), built once for all strategies."""
-
-    def __init__(self) -> None:
-        self._tasks: dict[tuple[int, bool], tuple[Task, float]] = {}
-        self._bounds: dict[tuple[int, bool], Key] = {}
-
-    def search(self, topic: Topic, setup: Setup) -> Result:
-        if setup.best_of_references:
-            return best_of_references(topic, setup, self._search)
-        return self._search(0, topic, setup)
-
-    def _search(
-        self, number: int, part: Topic, setup: Setup, root_bound: Key | None = None, cutoff: Key | None = None
-    ) -> Result:
-        strategy, key = setup.strategy, (number, setup.strategy.all_units)
-        if key not in self._tasks:
-            began = clock()
-            try:
-                task = build(part, setup, setup.limits.building())
-            except Stopped:
-                return unsolved(part.id, setup, Termination.TIME_LIMIT, seconds=clock() - began)
-            self._tasks[key] = task, clock() - began
-        task, seconds = self._tasks[key]
-        fresh = replace(task, problem=task.problem.fresh())  # without cached results of earlier searches
-        # A bound known from an earlier search is reused only if it changes neither the search nor when it ends.
-        known = root_bound if strategy.exact or setup.limits.gap is not None else self._bounds.get(key)
-        result = run_task(fresh, setup, began=clock() - seconds, root_bound=known, cutoff=cutoff)
-        if not strategy.exact and result.bound_key is not None:
-            self._bounds[key] = result.bound_key
-        return result
 
 
 TARGETS: Final = (0.95, 0.99, 1.0)  # Shares of the optimum whose times are reported.
@@ -573,7 +562,7 @@ class Details(Tabular):
 
     def __post_init__(self) -> None:
         self._keys: dict[str, list[Key | None]] = {name: [] for name in self.strategies}
-        self.ratios_of: dict[str, list[float]] = {name: [] for name in self.strategies}  # run by run
+        self.ratios_of: dict[str, array[float]] = {name: array("d") for name in self.strategies}  # run by run
         self._times: defaultdict[tuple[str, float], list[float | None]] = defaultdict(list)
 
     def add(
@@ -641,10 +630,6 @@ class Details(Tabular):
         caption = ["Median time of search until it was reached (how often, among problems with a known optimum)."]
         headings, title = [f"{target:.0%}" for target in TARGETS], "Time to a share of the optimum"
         return Table.of(["strategy"], headings, title, rows=rows, caption=caption)
-
-
-def _floats() -> array[float]:  # no lambda, so that comparisons can be pickled
-    return array("d")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -733,9 +718,11 @@ class Comparison(Tabular):
         self.contradictions: list[str] = []
         self.details = Details(plan.strategies, plan.variants[0].formulated().sense)
         self._keep = keep_results
-        # Counts by strategy; then, by strategy and kind of number (or seed), the numbers of all problems.
+        # By strategy: counts; and, by kind of number (or seed), the numbers of all problems.
         self._counts: dict[str, Counter[str]] = {name: Counter() for name in plan.strategies}
-        self._numbers: defaultdict[tuple[str, str | int], array[float]] = defaultdict(_floats)
+        self._numbers: dict[str, defaultdict[str | int, array[float]]] = {
+            name: defaultdict(partial(array, "d")) for name in plan.strategies
+        }
         # A strategy given as a file has two names: the place, which errors name, and the `name` of the class.
         self._names = [{variant.strategy, variant.searcher().name} for variant in plan.variants]
 
@@ -778,11 +765,11 @@ class Comparison(Tabular):
             searched = result.status is not Status.ERROR
             numbers: dict[str | int, float | None] = {
                 "seconds": result.timing.answer_s if searched else None, "nodes": result.nodes if searched else None,
-                "bound": result.bound, "ratio": ratio, "objective": result.objective, variant.seed: result.objective,
+                "bound": result.bound, "objective": result.objective, variant.seed: result.objective,
             }  # fmt: skip
             for what, known in numbers.items():
                 if known is not None:
-                    self._numbers[name, what].append(known)
+                    self._numbers[name][what].append(known)
             ratios.append(ratio)
         self.details.add(self.plan.names, results, optimum, ratios)
 
@@ -791,15 +778,15 @@ class Comparison(Tabular):
         names, found = self.plan.names, []
         variants = dict(zip(names, self.plan.variants, strict=True))
         for name, counts in self._counts.items():
-            kinds = ("objective", "ratio", "seconds", "bound", "nodes")
-            numbers = {kind: self._numbers.get((name, kind), array("d")) for kind in kinds}
-            by_seed = [values for (line, what), values in self._numbers.items() if line == name and what not in kinds]
-            own: dict[str, Any] = {f"mean_{kind}": mean_of(numbers[kind]) for kind in kinds}
+            numbers, ratios = self._numbers[name], self.details.ratios_of[name]
+            by_seed = [values for kind, values in numbers.items() if isinstance(kind, int)]
+            kinds = ("objective", "seconds", "bound", "nodes")
+            own: dict[str, Any] = {f"mean_{kind}": mean_of(numbers.get(kind, ())) for kind in kinds}
             own |= {what: counts[what] for what in ("problems", "solved", "infeasible", "guaranteed", "reached")}
             own |= {"failed": counts["problems"] - counts["solved"], "seeds": names.count(name)}
-            own |= {"std_over_seeds": seeds_deviation(by_seed), "min_ratio": min(numbers["ratio"], default=None)}
-            own |= {"ratios": len(numbers["ratio"]), "optima": self.optima * names.count(name)}
-            own["median_seconds"] = median(numbers["seconds"]) if numbers["seconds"] else None
+            own |= {"mean_ratio": mean_of(ratios), "min_ratio": min(ratios, default=None), "ratios": len(ratios)}
+            own |= {"std_over_seeds": seeds_deviation(by_seed), "optima": self.optima * names.count(name)}
+            own["median_seconds"] = median(numbers["seconds"]) if "seconds" in numbers else None
             own["time_limit"] = variants[name].time_limit if self.plan.time_limits else None
             found.append(ComparisonRow(strategy=name, **own))
         return found

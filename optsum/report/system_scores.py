@@ -56,14 +56,13 @@ class OracleScores:
         self.setups: dict[str, Setup] = {}
         self.without: list[str] = []
         self.unfound = self.longer = 0
-        for metric in (part.name for part in parse_metric(options.metric).components):
-            way = resolve(
-                {"preset": options.preset, **given, "metric": metric, "strategy": DEFAULT_EXACT}, reports=False
-            )
+        given |= {"preset": options.preset, "strategy": DEFAULT_EXACT}
+        for part in parse_metric(options.metric).components:
+            way = resolve({**given, "metric": part.name}, reports=False)
             if refused(way):
-                self.without.append(metric)
+                self.without.append(part.name)
             else:
-                warm_up(self.setups.setdefault(metric, setup_of(way)))
+                warm_up(self.setups.setdefault(part.name, setup_of(way)))
 
     def of(self, topic: Topic) -> dict[str, Optima | None]:
         """Return all oracles of a topic by metric; None for a metric if not all were found within the time limit."""
@@ -77,22 +76,20 @@ class OracleScores:
         return found
 
     def note_length(self, topic: Topic, system: System) -> None:
-        for setup in self.setups.values():
-            spec, text = setup.spec_for(topic), text_of(topic, system)
-            self.longer += text is not None and sum(map(spec.length_of, text)) > spec.max_length
-            return
+        text = text_of(topic, system)
+        if text is not None and self.setups:
+            spec = next(iter(self.setups.values())).spec_for(topic)
+            self.longer += sum(map(spec.length_of, text)) > spec.max_length
 
-    def table(self, means: Mapping[str, Mapping[str, Mapping[str, float | None]]]) -> Table:
+    def table(self, rows: Sequence[SystemRow]) -> Table:
         points = list(product(self.setups, ("precision", "recall", "f1")))
         headings = [f"{metric} {measure[0].upper()}" for metric, measure in points]
-        rows = [
-            [system, *(number(found[metric][measure]) for metric, measure in points)] for system, found in means.items()
-        ]
+        cells = [[row.system, *(number(row.oracle[metric][measure]) for metric, measure in points)] for row in rows]
         size = "no metric"
         for options in (setup.options for setup in self.setups.values()):
             limit = options.max_length
             size = "any length" if limit is None else f"{longest_said(limit, options.length_unit)} at most"
-        title = f"Extracts against all oracles of {size}"
+        title = f"Extracts against all oracles of {size}: means over topics"
         caption = ["A sentence that is not in the source is in no oracle; P and R are means over all oracles."]
         if self.without:
             caption.append(f"Oracles of {' and '.join(self.without)} cannot be enumerated.")
@@ -101,7 +98,7 @@ class OracleScores:
         if self.unfound:
             said = f"{self.unfound} (each a topic and a metric)"
             caption.append(f"Left out, because not all oracles were found in time: {said}.")
-        return Table.of(["system"], headings, f"{title}: means over topics", rows=rows, caption=caption)
+        return Table.of(["system"], headings, title, rows=cells, caption=caption)
 
 
 class PackedContexts:
@@ -138,7 +135,7 @@ class PackedContexts:
             try:
                 found, others = _chosen(topic, system, task, counted_one=setup.options.length_unit == "sentences")
             except InputError as error:
-                rows.append(_error_row(topic.id, system.system, _where(system) + str(error)))
+                rows.append(_row_of(topic.id, system.system, _where(system) + str(error)))
                 continue
             worth, (numerator, denominator) = task.problem.evaluate(found), task.problem.totals(found)
             length = others + (task.length(found) or 0)
@@ -147,8 +144,9 @@ class PackedContexts:
             row = {
                 "objective": worth.value, "numerator": numerator, "denominator": denominator, "length": length,
                 "over": over, "gap": None if gap is None else float(gap), **task.found(found), "optimum": shown,
+                "human": dict(system.human), "signature": best.signature,
             }  # fmt: skip
-            rows.append({**_row_of(topic, system, best.signature), **row})
+            rows.append(_row_of(topic.id, system.system, **row))
         return rows
 
 
@@ -193,13 +191,10 @@ def against(
         names, singles = extract.names, []
         for oracle in islice(optima, each):
             both, size = len(names.intersection(oracle)), len(names) + len(oracle)
-            single = {
-                "oracle": list(oracle),
-                "precision": both / len(names) if names else float(not oracle),
-                "recall": both / len(oracle) if oracle else float(not names),
-                "f1": 2 * both / size if size else 1.0,
-            }
-            singles.append(single)
+            precision = both / len(names) if names else float(not oracle)
+            recall = both / len(oracle) if oracle else float(not names)
+            f1 = 2 * both / size if size else 1.0
+            singles.append({"oracle": list(oracle), "precision": precision, "recall": recall, "f1": f1})
         found = optima.agreement(names)
         means = {"precision": float(found.precision), "recall": float(found.recall), "f1": float(found.f_measure)}
         scores[metric] = {**means, "count": optima.count, **({"each": singles} if singles else {})}
@@ -355,7 +350,7 @@ class SystemScores(Tabular):
         return found
 
     def tables(self) -> list[Table]:
-        oracles = [] if self.oracles is None else [self.oracles.table({row.system: row.oracle for row in self.rows})]
+        oracles = [] if self.oracles is None else [self.oracles.table(self.rows)]
         if self._each:
             names, title = ["topic", "system", "metric", "oracle"], "Extracts against single oracles"
             oracles.append(Table.of(names, ["P", "R", "F"], title, rows=self._each))
@@ -423,7 +418,7 @@ def score_rows(
         if isinstance(system, System):
             of_topic.setdefault(system.topic_id if system.place is None else system.place, []).append(system)
         else:
-            unread.append(_error_row(system.topic_id, system.system, f"{system.source}: {system.error}"))
+            unread.append(_row_of(system.topic_id, system.system, f"{system.source}: {system.error}"))
     lines = 1 + max((place for place in of_topic if isinstance(place, int)), default=-1)
     warned: Counter[str | None] = Counter()
     place, without = -1, []
@@ -433,7 +428,7 @@ def score_rows(
             of_topic.pop(topic.id or "", None)
         elif isinstance(topic, BadTopic):
             # Summaries with its id are kept, because a later topic may have the same id.
-            yield [_error_row(topic.id, None, f"{topic.source}: {topic.error}")]
+            yield [_row_of(topic.id, None, f"{topic.source}: {topic.error}")]
         elif found := own + of_topic.pop(topic.id, []):
             said = None
             if scores.packed is None:
@@ -462,7 +457,7 @@ def score_rows(
     for name, left in of_topic.items():
         reason = f"no topic has the id {name!r}" if isinstance(name, str) else f"there are only {place + 1} topics"
         yield [
-            _error_row(str(name), system.system, _where(system) + reason)
+            _row_of(str(name), system.system, _where(system) + reason)
             for system in left
             if isinstance(name, str) or system.summary  # blank lines at the end are no summaries
         ]
@@ -471,24 +466,22 @@ def score_rows(
 
 
 def _rows(topic: Topic, systems: Sequence[System], scores: SystemScores) -> list[dict[str, Any]]:
-    oracles, options = scores.oracles, scores.options
-    rows = [] if scores.packed is not None else [_row(topic, system, options) for system in systems]
-    if rows and (oracles is None or all(row["error"] is not None for row in rows)):
-        return rows
     try:
         if scores.packed is not None:
             return scores.packed.rows(topic, systems)
-        found = oracles.of(topic) if oracles is not None else {}
-        for row, system in zip(rows, systems, strict=True):
-            if oracles is not None and row["error"] is None:
-                oracles.note_length(topic, system)
+        rows = [_row(topic, system, scores.options) for system in systems]
+        good = [(row, system) for row, system in zip(rows, systems, strict=True) if row["error"] is None]
+        if scores.oracles is None or not good:
+            return rows
+        found = scores.oracles.of(topic)
+        for _, system in good:
+            scores.oracles.note_length(topic, system)
     except BaseException as error:  # noqa: BLE001 - the other topics are scored all the same
         reason = describe(error)
-        return [_error_row(topic.id, system.system, _where(system) + reason) for system in systems]
-    return [
-        row if row["error"] is not None else {**row, "oracle": against(topic, system, found, options.each_oracle)}
-        for row, system in zip(rows, systems, strict=True)
-    ]
+        return [_row_of(topic.id, system.system, _where(system) + reason) for system in systems]
+    for row, system in good:
+        row["oracle"] = against(topic, system, found, scores.options.each_oracle)
+    return rows
 
 
 def _value(row: dict[str, Any], metric: str, measure: str) -> float | None:
@@ -501,17 +494,14 @@ def _value(row: dict[str, Any], metric: str, measure: str) -> float | None:
     return None if of is None else of[measure]
 
 
-def _row_of(topic: Topic, system: System, signature: str | None) -> dict[str, Any]:
-    return {**_error_row(topic.id, system.system, None), "human": dict(system.human), "signature": signature}
-
-
 def _row(topic: Topic, system: System, options: ScoreOptions) -> dict[str, Any]:
     try:
         scores, tokenizer = _scores(topic, system, options)
     except BaseException as error:  # noqa: BLE001 - the other summaries are scored all the same
-        return _error_row(topic.id, system.system, _where(system) + describe(error))
+        return _row_of(topic.id, system.system, _where(system) + describe(error))
     rouge = {name: {measure: getattr(found, measure) for measure in MEASURES} for name, found in scores.items()}
-    return {**_row_of(topic, system, score_signature(options, tokenizer)), "rouge": rouge}
+    own = {"human": dict(system.human), "signature": score_signature(options, tokenizer)}
+    return _row_of(topic.id, system.system, rouge=rouge, **own)
 
 
 def _scores(topic: Topic, system: System, options: ScoreOptions) -> tuple[dict[str, Score], str]:
@@ -539,8 +529,9 @@ def _scores(topic: Topic, system: System, options: ScoreOptions) -> tuple[dict[s
     return scores, analyzer.tokenizer
 
 
-def _error_row(topic: str | None, system: str | None, reason: str | None) -> dict[str, Any]:
-    return {"topic_id": topic, "system": system, "rouge": None, "human": {}, "signature": None, "error": reason}
+def _row_of(topic: str | None, system: str | None, error: str | None = None, **own: Any) -> dict[str, Any]:
+    empty = {"topic_id": topic, "system": system, "rouge": None, "human": {}, "signature": None, "error": error}
+    return {**empty, **own}
 
 
 def _where(system: System) -> str:

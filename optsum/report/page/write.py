@@ -15,6 +15,7 @@ from hashlib import sha256
 from importlib.resources import files
 from itertools import islice, pairwise
 from math import ceil, floor, log10
+from operator import itemgetter
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any, Final, TypeAlias
@@ -68,22 +69,10 @@ class Setting:
     said: tuple[tuple[str, str], ...] = ()
 
     @classmethod
-    def of(cls, row: Mapping[str, Any], details: Mapping[str, Any] | None) -> Setting:
-        given = None if details is None else details.get("options")
-        options = None
-        if given is not None:
-            try:
-                options = Options.model_validate({k: v for k, v in dict(given).items() if k not in _NOT_OF_PROBLEMS})
-            except ValidationError as error:
-                what = sentence_of(error, Options, in_file=True)
-                raise InputError(f"{_STRANGE}: {what}") from None
-            except (TypeError, ValueError):
-                raise InputError(f"{_STRANGE}: options is not an object") from None
-        return cls(*_named(row), options, _said(row, options))
-
-    def goes_on(self, row: Mapping[str, Any]) -> bool:
-        """Return whether a row without details may belong to this setting, given that the row before it does."""
-        return (self.formulation, self.metric) == _named(row) and self.said == _said(row, self.options)
+    def of(cls, row: Mapping[str, Any], options: Options | None) -> Setting:
+        names = [name for name in _SAID if options is None or name not in Options.model_fields]
+        said = tuple((name, visible(str(row[name]))) for name in names if row.get(name) is not None)
+        return cls(str(row.get("formulation") or "extractive"), row.get("metric"), options, said)
 
     @cached_property
     def setup(self) -> Setup | None:
@@ -164,15 +153,6 @@ class Setting:
         return {**row, "apart": apart, "best": options.get("references") == "best"}
 
 
-def _named(row: Mapping[str, Any]) -> tuple[str, str | None]:
-    return str(row.get("formulation") or "extractive"), row.get("metric")
-
-
-def _said(row: Mapping[str, Any], options: Options | None) -> tuple[tuple[str, str], ...]:
-    names = [name for name in _SAID if options is None or name not in Options.model_fields]
-    return tuple((name, visible(str(row[name]))) for name in names if row.get(name) is not None)
-
-
 def _capitals(metric: str | None) -> str:
     return "" if metric is None else metric.replace("rouge-", "ROUGE-").replace("-su", "-SU").replace("E-l", "E-L")
 
@@ -189,6 +169,18 @@ def _components(metric: str) -> Iterator[dict[str, Any]]:
 
 
 _STRANGE = "its details were not written by optsum"
+
+
+def _options_of(details: Mapping[str, Any] | None) -> Options | None:
+    given = None if details is None else details.get("options")
+    if given is None:
+        return None
+    try:
+        return Options.model_validate({k: v for k, v in dict(given).items() if k not in _NOT_OF_PROBLEMS})
+    except ValidationError as error:
+        raise InputError(f"{_STRANGE}: {sentence_of(error, Options, in_file=True)}") from None
+    except (TypeError, ValueError):
+        raise InputError(f"{_STRANGE}: options is not an object") from None
 
 
 def topic_of(row: Mapping[str, Any], details: Mapping[str, Any]) -> Topic:
@@ -221,14 +213,12 @@ def text_of(topic: Topic, setting: Setting, parts: object) -> dict[str, Any]:
         ids = [numbers.get(token, -1) if known else numbers.setdefault(token, len(numbers)) for token, _ in spans]
         if parts is None:
             return [length, pieces, ids]
-        begins = [begin for begin, _ in parts]
-        chunks = [parts[max(0, bisect_right(begins, start) - 1)][1] if parts else 0 for start in starts]
-        return [length, pieces, ids, chunks]
+        places = [max(0, bisect_right(parts, start, key=itemgetter(0)) - 1) for start in starts]
+        return [length, pieces, ids, [parts[place][1] if parts else 0 for place in places]]
 
     length_of = word_count if spec is None or spec.length_unit == "given" else spec.length_of
     references = [[shown(each, length_of(each), known=False) for each in reference] for reference in topic.references]
-    begins = _begins(parts, len(topic.sentences))
-    rows = zip(topic.sentences, lengths, [None] * len(lengths) if begins is None else begins, strict=True)
+    rows = zip(topic.sentences, lengths, _checked_parts(parts, len(lengths)), strict=True)
     sentences = [shown(sentence, length, known=True, parts=begin) for sentence, length, begin in rows]
     found: dict[str, Any] = {
         "documents": list(map(len, topic.documents)), "sentences": sentences, "references": references,
@@ -249,9 +239,9 @@ def text_of(topic: Topic, setting: Setting, parts: object) -> dict[str, Any]:
     return found
 
 
-def _begins(parts: Any, sentences: int) -> list[list[tuple[int, int]]] | None:
+def _checked_parts(parts: Any, sentences: int) -> Sequence[list[tuple[int, int]] | None]:
     if parts is None:
-        return None
+        return [None] * sentences
     try:
         found = [[(place, part) for place, part in each] for each in parts]
     except (TypeError, ValueError):
@@ -404,7 +394,7 @@ def gather(rows: Iterable[Mapping[str, Any]]) -> Gathered:
                 block is None
                 or details is not None
                 or result.id != block.id
-                or not block.setting.goes_on(row)
+                or block.setting != Setting.of(row, block.setting.options)
                 or (result.id is None and _variant(result, 0) in block.found)
             ):
                 block = _problem(gathered, known, row, details)
@@ -447,7 +437,7 @@ def _free(problem: PageProblem, result: Result) -> Variant | None:
 def _problem(
     gathered: Gathered, known: dict[tuple[Setting, str], PageProblem], row: Mapping[str, Any], details: Any
 ) -> PageProblem:
-    setting = Setting.of(row, details)
+    setting = Setting.of(row, _options_of(details))
     name = row.get("id")
     problem = known.get((setting, name)) if name is not None else None
     if problem is None:
@@ -537,21 +527,19 @@ class Chart:
     kind: str = "steps"  # "steps", "line" or "dots".
 
 
-def steps(values: Sequence[float], count: int) -> list[Point]:
-    return [(value, bisect_right(values, value) / count) for value in dict.fromkeys(values)]
-
-
 def counts_in_words(counts: Iterable[int]) -> str:
     least, most = min(counts := list(counts)), max(counts)
     return f"n = {most}" if least == most else f"n = {least} to {most}"
 
 
-def thinned(points: list[Point], end: float) -> list[Point]:
-    """Return at most 160 of the corners of a line, with the first and the last, and a last point at x = `end`."""
+def rising(found: Sequence[float], count: int, axis: Axis) -> list[Point]:
+    """Return corners of the line that shows the share of `count` values, ascending, that are at most x."""
+    inside = [value for value in dict.fromkeys(found) if value <= axis.high]
+    points = [(axis.low, 0.0), *((value, bisect_right(found, value) / count) for value in inside)]
     if len(points) > _POINTS:
         every = (len(points) - 1) / (_POINTS - 1)
         points = [points[round(place * every)] for place in range(_POINTS)]
-    return [*points, (end, points[-1][1])]
+    return [*points, (axis.high, points[-1][1])]
 
 
 WIDTH: Final = 320
@@ -574,15 +562,11 @@ def drawn(chart: Chart) -> dict[str, Any]:
         for style, points in series
     ]
     x_ticks = [(round(x(value), 1), _shown(value, chart.x)) for value in _ticks(chart.x)]
+    parts: dict[str, Any] = {"dots": series, "lines": []} if is_dots else {"dots": [], "lines": paths}
+    parts |= {"y_ticks": [(round(y(value), 1), _shown(value, chart.y)) for value in _ticks(chart.y)]}
+    parts |= {"x_ticks": [(at, text, "end" if at > WIDTH - 2 * _RIGHT else "middle") for at, text in x_ticks]}
     borders = {"width": WIDTH, "height": HEIGHT, "left": _LEFT, "right": WIDTH - _RIGHT, "bottom": HEIGHT - _BOTTOM}
-    return {
-        "chart": chart,
-        "x_ticks": [(place, text, "end" if place > WIDTH - 2 * _RIGHT else "middle") for place, text in x_ticks],
-        "y_ticks": [(round(y(value), 1), _shown(value, chart.y)) for value in _ticks(chart.y)],
-        "lines": [] if is_dots else paths,
-        "dots": series if is_dots else [],
-        **borders,
-    }
+    return {"chart": chart, **parts, **borders}
 
 
 def _scale(axis: Axis, start: float, end: float) -> Callable[[float], float]:
@@ -597,17 +581,13 @@ def _scale(axis: Axis, start: float, end: float) -> Callable[[float], float]:
 
 
 def _ticks(axis: Axis) -> list[float]:
-    wanted = 4
     if axis.log:
         low, high = log10(axis.low), log10(axis.high)
         if high - low < 1:  # there may be no power of ten in between
             return [axis.low, (axis.low * axis.high) ** 0.5, axis.high]
-        every = max(1, ceil((high - low) / (wanted + 1)))
+        every = max(1, ceil((high - low) / 5))
         return [10.0**power for power in range(ceil(low - 1e-9), floor(high + 1e-9) + 1, every)]
-    span = axis.high - axis.low
-    if span <= 0:
-        return [axis.low]
-    rough = span / wanted
+    rough = (axis.high - axis.low) / 4
     base = 10 ** floor(log10(rough))
     step = next(base * factor for factor in (1, 2, 2.5, 5, 10) if base * factor >= rough * 0.999)
     first = ceil(axis.low / step - 1e-9)
@@ -638,16 +618,16 @@ def profile(gathered: Gathered) -> Chart | None:
     }
     if len(ratios) < 2:
         return None
-    high = max(10.0, *(found[-1] for found in ratios.values()))
+    axis = Axis("times the fastest", 1.0, max(10.0, *(found[-1] for found in ratios.values())), log=True)
     n = len(best)
-    factors = [factor for factor in (1, 2, 5, 10, 100, 1000) if factor <= high * 10]
+    factors = [factor for factor in (1, 2, 5, 10, 100, 1000) if factor <= axis.high * 10]
     return Chart(
         "Performance profile of time",
         f"Share of {gathered.kind}s whose optimum was found within this many times the time of the fastest that found "
         f"it; n = {counted(n, gathered.kind)} with a known optimum.",
-        Axis("times the fastest", 1.0, high, log=True),
+        axis,
         _share_of(gathered),
-        {place: thinned([(1.0, 0.0), *steps(found, n)], high) for place, found in ratios.items()},
+        {place: rising(found, n, axis) for place, found in ratios.items()},
         gathered.table(
             (f"{factor} x" for factor in factors),
             {place: [f"{bisect_right(found, one) / n:.0%}" for one in factors] for place, found in ratios.items()},
@@ -748,14 +728,11 @@ def ties(gathered: Gathered) -> Chart | None:
     counts = [min(float(count[:300]), _FAR) for count, _ in gathered.counts()]
     if len(set(counts)) < 2:
         return None
-    return Chart(
-        "Number of optima",
-        f"Share of {gathered.kind}s by their number of tied optima: at most this many; n = {len(counts)}.",
-        Axis("optima", max(1.0, counts[0]), max(10.0, counts[-1]), log=True),
-        _share_of(gathered),
-        {0: thinned([(max(1.0, counts[0]), 0.0), *steps(counts, len(counts))], max(10.0, counts[-1]))},
-        [["", "least", "median", "largest"], ["optima", *map("{:g}".format, (counts[0], median(counts), counts[-1]))]],
-    )
+    about = f"Share of {gathered.kind}s by their number of tied optima: at most this many; n = {len(counts)}."
+    axis = Axis("optima", max(1.0, counts[0]), max(10.0, counts[-1]), log=True)
+    line = ["optima", *map("{:g}".format, (counts[0], median(counts), counts[-1]))]
+    table, series = [["", "least", "median", "largest"], line], {0: rising(counts, len(counts), axis)}
+    return Chart("Number of optima", about, axis, _share_of(gathered), series, table)
 
 
 def gaps(gathered: Gathered) -> Chart | None:
@@ -772,33 +749,16 @@ def gaps(gathered: Gathered) -> Chart | None:
     return _distribution(gathered, "Certified gap", about, values, Axis("gap", 0.0, min(1.0, max(every))))
 
 
-def _distribution(
-    gathered: Gathered, title: str, about: str, values: dict[int, list[float]], axis: Axis
-) -> Chart | None:
-    low, high = axis.low, axis.high
-    values = {place: sorted(found) for place, found in values.items() if found}
-    if not values:
-        return None
-    high = high if high > low else low + 1.0 if high < 1 else high
-    low = low if low < high else high - 0.1
-    series = {
-        place: thinned([(low, 0.0), *steps([one for one in found if one <= high], len(found))], high)
-        for place, found in sorted(values.items())
-    }
-    n = counts_in_words(map(len, values.values()))
+def _distribution(gathered: Gathered, title: str, about: str, values: dict[int, list[float]], axis: Axis) -> Chart:
+    values = {place: sorted(found) for place, found in sorted(values.items()) if found}
     shares = {"least": 0.0, "5 %": 0.05, "25 %": 0.25, "median": 0.5, "75 %": 0.75, "95 %": 0.95, "largest": 1.0}
     cells = {
         place: [number(found[min(len(found) - 1, floor(share * len(found)))], 4) for share in shares.values()]
-        for place, found in sorted(values.items())
+        for place, found in values.items()
     }
-    return Chart(
-        title,
-        f"{about} {n}.",
-        replace(axis, low=low, high=high),
-        _share_of(gathered),
-        series,
-        gathered.table(shares, cells),
-    )
+    about = f"{about} {counts_in_words(map(len, values.values()))}."
+    series = {place: rising(found, len(found), axis) for place, found in values.items()}
+    return Chart(title, about, axis, _share_of(gathered), series, gathered.table(shares, cells))
 
 
 _COLUMNS: Final = 12  # The most lengths in the table of `lengths`.
@@ -913,13 +873,13 @@ def tiles_of(gathered: Gathered) -> list[Tile]:
         digits = 0 if _is_whole(value, problems) else 2 if whole else 4
         tiles.append((number(value, digits), f"{mean}{what}", proven + where))
     names = gathered.names()
-    every = {
-        place: [one.ratio for one in found if one.ratio is not None] for place, found in gathered.heuristics().items()
+    rated = {
+        place: [each.ratio for each in found if each.ratio is not None]
+        for place, found in gathered.heuristics().items()
+        if any(each.ratio is not None for each in found)
     }
-    rated = {place: ratios for place, ratios in every.items() if ratios}
     if rated:
-        place = max(rated, key=lambda place: fmean(rated[place]))
-        ratios = rated[place]
+        place, ratios = max(rated.items(), key=lambda item: fmean(item[1]))
         least = "at least " if any(each.guaranteed for each in gathered.of(gathered.variants[place])) else ""
         worst = f"; {least}{number(min(ratios))} at worst" if mean else ""
         what = f"{mean or least}ratio of {names[place]}"
@@ -928,9 +888,8 @@ def tiles_of(gathered: Gathered) -> list[Tile]:
         place = missing_strategy(gathered)
         found = gathered.of(gathered.variants[place])
         reached = [each.reached for each in found if not each.guaranteed and each.ratio is not None]
-        tiles.append(
-            (f"{reached.count(False)} of {len(reached)}", f"{gathered.kind}s whose optimum {names[place]} misses", "")
-        )
+        what = f"{gathered.kind}s whose optimum {names[place]} misses"
+        tiles.append((f"{reached.count(False)} of {len(reached)}", what, ""))
     tiles += _frontier_tiles(gathered)
     counts = gathered.counts()
     if counts:

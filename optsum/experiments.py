@@ -83,14 +83,11 @@ def fingerprint(path: str) -> dict[str, Any]:
         held = fingerprint(home) if home.endswith(".py") else {"sha256": None, "bytes": None}
         return {**held, "path": path}
     try:
-        pair = line_pair(path)
-        if pair is None and Path(path).is_dir():
-            files = sorted(each for each in Path(path).rglob("*") if each.is_file())
-            names = [each.relative_to(path).as_posix() for each in files]
-        else:
-            files = [Path(path)] if pair is None else list(pair)
-            names = [""] * len(files)
-        return {"path": absolute(path), **_held(zip(files, names, strict=True))}
+        files = [(each, "") for each in line_pair(path) or [Path(path)]]
+        if Path(path).is_dir():
+            inside = sorted(each for each in Path(path).rglob("*") if each.is_file())
+            files = [(each, each.relative_to(path).as_posix()) for each in inside]
+        return {"path": absolute(path), **_held(files)}
     except OSError as error:
         raise InputError(f"{path} cannot be read: {describe_os_error(error)}") from error
 
@@ -106,19 +103,17 @@ def _held(files: Iterable[tuple[Path, str]]) -> dict[str, Any]:
     return {"sha256": seen.hexdigest(), "bytes": size}
 
 
-def files_beside(topics: Iterable[Topic | BadTopic], formulations: Iterable[Formulation]) -> dict[str, Any] | None:
-    """Return number, total size and hash of the readable files that topics name, such as parses; None without any."""
+def files_beside(topics: Iterable[Topic | BadTopic], formulations: Iterable[Formulation]) -> dict[str, Any]:
+    """Return as ``beside`` number, total size and hash of the readable files that topics name, such as parses."""
     wanted = {type(each): each for each in formulations if type(each).files_of is not Formulation.files_of}
-    if not wanted:
-        return None
     found: dict[Path, None] = {}
-    for topic in topics:
+    for topic in topics if wanted else ():
         for each in wanted.values():
             if isinstance(topic, Topic):
                 with suppress(InputError):
                     found |= dict.fromkeys(each.files_of(topic))
     readable = [(file, "") for file in found if os.access(file, os.R_OK)]
-    return {"files": len(readable), **_held(readable)} if readable else None
+    return {"beside": {"files": len(readable), **_held(readable)}} if readable else {}
 
 
 def absolute(path: str) -> str:
@@ -131,23 +126,20 @@ def absolute(path: str) -> str:
 
 def environment(cells: Iterable[Options]) -> dict[str, Any]:
     """Return the versions of all programs that can affect a result, and the machine, in JSON form."""
-    solvers, memory, processor = {}, None, ""
+    memory, processor = None, ""
     packages = ("numpy", "numba", "highspy", "pyomo", "deap", "loky", "distributed")
-    for cell in cells:
-        if "backend" in STRATEGIES.load(cell.strategy).flags and cell.backend not in solvers:
-            solvers[cell.backend] = ""
-            with suppress(OptsumError):
-                if cell.backend in BACKENDS.names():
-                    solvers[cell.backend] = BACKENDS.create(cell.backend, {}).available().version
+    solvers = {cell.backend: "" for cell in cells if "backend" in STRATEGIES.load(cell.strategy).flags}
+    for name in solvers.keys() & BACKENDS.names():
+        with suppress(OptsumError):
+            solvers[name] = BACKENDS.create(name, {}).available().version
     with suppress(OSError):  # on Linux, a better name
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
         processor = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
     with suppress(AttributeError, ValueError, OSError):
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     versions = {name: found for name in packages if (found := version_of_package(name))}
-    processor = processor or platform.processor()
-    machine: dict[str, Any] = {"host": platform.node(), "system": platform.platform(), "processor": processor}
-    machine |= {"cores": os.cpu_count(), "memory_bytes": memory}
+    machine: dict[str, Any] = {"host": platform.node(), "system": platform.platform()}
+    machine |= {"processor": processor or platform.processor(), "cores": os.cpu_count(), "memory_bytes": memory}
     began, python = datetime.now(UTC).isoformat(timespec="seconds"), platform.python_version()
     about = {"time": began, "optsum": __version__, "python": python, "packages": versions, "solvers": solvers}
     return {**about, "machine": machine, "process": os.getpid(), "command": sys.argv}
@@ -186,11 +178,7 @@ class Experiment:
     def inputs(self) -> list[dict[str, Any]]:
         """Return the `fingerprint` of each file of topics, and in ``beside`` that of files that its topics name."""
         formulations = [cell.formulated() for cell in self.cells]
-        found = []
-        for path in self.topics:
-            beside = files_beside(self.read(path), formulations)
-            found.append({**fingerprint(path), **({} if beside is None else {"beside": beside})})
-        return found
+        return [fingerprint(path) | files_beside(self.read(path), formulations) for path in self.topics]
 
     def identity(self) -> dict[str, Any]:
         """Return the settings that must not change when a run is resumed, without the topics."""
@@ -347,8 +335,7 @@ def _on_solvers(cells: list[Options], backends: object) -> Iterator[Options]:
         raise OptionError("One solver is named by backend, and several by backends: leave out one of the two.")
     solvers = solvers_of(backends, solved[0])
     for cell in cells:
-        takes = "backend" in STRATEGIES.load(cell.strategy).flags
-        for name, own in solvers if takes else [(cell.backend, ())]:
+        for name, own in solvers if "backend" in STRATEGIES.load(cell.strategy).flags else [(cell.backend, ())]:
             yield cell.model_copy(update={"backend": name, "backend_options": own})
 
 
@@ -440,7 +427,7 @@ class RunFolder(ExitStack):
         if not found <= {cell["hash"] for cell in now["identity"]["cells"]}:
             raise self._refused("has rows of other options: name another folder")
         known = _noted(self.path, "inputs")
-        if known and _are_inputs(known) and (differing := differing_inputs(known, now["inputs"])):
+        if known and _RECORD["inputs"](known) and (differing := differing_inputs(known, now["inputs"])):
             raise self._refused(f"has another run ({'; '.join(differing)}): name another folder")
 
     def note(self, environment: Mapping[str, Any], inputs: list[dict[str, Any]]) -> None:
@@ -468,13 +455,9 @@ def _are_objects(value: Any, *keys: str) -> bool:
     return isinstance(value, list) and all(isinstance(each, dict) and each.keys() >= {*keys} for each in value)
 
 
-def _are_inputs(value: Any) -> bool:
-    return _are_objects(value, "path", "sha256", "bytes")
-
-
 _RECORD: Final[dict[str, Callable[[Any], bool]]] = {
     "identity": lambda value: isinstance(value, dict) and "map" in value and _are_objects(value.get("cells"), "hash"),
-    "inputs": _are_inputs,
+    "inputs": lambda value: _are_objects(value, "path", "sha256", "bytes"),
     "shard": lambda value: isinstance(value, str) and re.fullmatch(r"\d+/\d+", value) is not None,
     "details": lambda value: isinstance(value, bool),
 }

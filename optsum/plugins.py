@@ -7,7 +7,8 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache, cached_property, lru_cache, partial
 from hashlib import sha256
 from importlib import import_module
@@ -15,7 +16,7 @@ from importlib.machinery import ModuleSpec
 from importlib.util import spec_from_file_location
 from operator import attrgetter
 from pathlib import Path
-from types import MappingProxyType, NoneType, UnionType
+from types import NoneType, UnionType
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -39,6 +40,7 @@ T = TypeVar("T")
 _PLACE: Final = re.compile(r"(?:.+\.py|\w+(?:\.\w+)*):[A-Za-z_][\w.]*")
 
 
+@dataclass(eq=False, repr=False)
 class Registry(Generic[T]):
     """Classes of one kind by name, or functions of one kind, such as tokenizers.
 
@@ -49,15 +51,11 @@ class Registry(Generic[T]):
     function that returns the class for a name without this prefix.
     """
 
-    def __init__(
-        self,
-        kind: str,
-        builtin: Mapping[str, Any],
-        group: str,
-        base: str | None = None,
-        families: Mapping[str, str] = MappingProxyType({}),
-    ) -> None:
-        self.kind, self.builtin, self.group, self.base, self.families = kind, builtin, group, base, families
+    kind: str
+    builtin: Mapping[str, Any]
+    group: str
+    base: str | None = None
+    families: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def _plugins(self) -> dict[str, EntryPoint]:
@@ -111,17 +109,17 @@ class Registry(Generic[T]):
             raise
         except BaseException as error:  # a module may call sys.exit
             raise OptionError(f"The {self.kind} {said} cannot be imported: {error!r}.") from error
+        fault: str | None = None
         if self.base is None:
             fault = None if callable(plugin) else "it is not a function"
-        else:
-            base = _attribute(self.base)
-            derives = isinstance(plugin, type) and issubclass(plugin, base)
-            fault = None if derives else f"it is not a subclass of {self.base.replace(':', '.')}"
-            for name in ("name", "form") if derives and "__init__" not in vars(plugin) else ():
+        elif not isinstance(plugin, type) or not issubclass(plugin, base := _attribute(self.base)):
+            fault = f"it is not a subclass of {self.base.replace(':', '.')}"
+        elif lacking := sorted(getattr(plugin, "__abstractmethods__", ())):
+            fault = f"it does not define {' and '.join(lacking)}, as a {self.kind} must"
+        elif "__init__" not in vars(plugin):
+            for name in ("name", "form"):
                 if name in base.__annotations__ and not hasattr(plugin, name):
                     fault = f'it has no {name}: set {name} = "..." in the class'
-            if derives and (lacking := sorted(getattr(plugin, "__abstractmethods__", ()))):
-                fault = f"it does not define {' and '.join(lacking)}, as a {self.kind} must"
         if fault is not None:
             raise OptionError(f"The {self.kind} {said} cannot be used: {fault}.")
         checked: type[T] = plugin
@@ -165,12 +163,10 @@ class OwnFunction(str):
     """
 
     function: Callable[..., Any]
-    _sent: bytes | None
 
     def __new__(cls, name: str, function: Callable[..., Any]) -> Self:
         own = super().__new__(cls, name)
         own.function = function
-        own._sent = None
         return own
 
     def __eq__(self, other: object) -> bool:
@@ -181,22 +177,21 @@ class OwnFunction(str):
 
     __hash__ = str.__hash__
 
+    @cached_property
     def sent(self) -> bytes:
-        """Return the pickled function, to send it to another process."""
-        if self._sent is None:
-            from cloudpickle import dumps
+        """The pickled function, to send it to another process."""
+        from cloudpickle import dumps
 
-            try:
-                self._sent = dumps(self.function)
-            except Exception as error:
-                raise OptionError(
-                    f"The function {self} cannot be sent to other processes ({error!r:.120}): put it into a module and "
-                    "give it as module:function, or use only this process with --workers=1."
-                ) from error
-        return self._sent
+        try:
+            return bytes(dumps(self.function))
+        except Exception as error:
+            raise OptionError(
+                f"The function {self} cannot be sent to other processes ({error!r:.120}): put it into a module and "
+                "give it as module:function, or use only this process with --workers=1."
+            ) from error
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _received, (str(self), self.sent())
+        return _received, (str(self), self.sent)
 
 
 @lru_cache(maxsize=16)
@@ -210,28 +205,20 @@ def check_sent(values: Iterable[object]) -> None:
     """Refuse values that are functions of the caller and cannot be pickled for other processes."""
     for each in values:
         if isinstance(each, OwnFunction):
-            each.sent()
+            _ = each.sent  # made now
 
 
 def named_function(function: Callable[..., Any]) -> str:
     """Return ``module:name`` of a function if other processes can import it by that; otherwise an `OwnFunction`."""
     module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", type(function).__qualname__)
-    if module is None or module == "__main__":
-        return OwnFunction(_with_digest(f"{name}", function), function)
-    try:
-        found = attrgetter(name)(sys.modules[module])
-    except (AttributeError, KeyError):
-        found = None
-    return f"{module}:{name}" if found is function else OwnFunction(_with_digest(name, function), function)
-
-
-def _with_digest(name: str, function: Callable[..., Any]) -> str:
-    """Return the name with a digest of the function's code; values of variables that the code uses do not count."""
-    code = getattr(function, "__code__", None)
-    if code is None:
-        return name
-    said = repr((code.co_code.hex(), code.co_names, [each for each in code.co_consts if not hasattr(each, "co_code")]))
-    return f"{name}@{sha256(said.encode()).hexdigest()[:8]}"
+    with suppress(AttributeError, KeyError):
+        if module != "__main__" and attrgetter(name)(sys.modules[module]) is function:
+            return f"{module}:{name}"
+    if (code := getattr(function, "__code__", None)) is not None:  # values of variables that the code uses do not count
+        constants = [each for each in code.co_consts if not hasattr(each, "co_code")]
+        said = repr((code.co_code.hex(), code.co_names, constants))
+        name = f"{name}@{sha256(said.encode()).hexdigest()[:8]}"
+    return OwnFunction(name, function)
 
 
 def is_place(name: str) -> bool:

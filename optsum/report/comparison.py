@@ -92,21 +92,16 @@ def student(degrees: int) -> float:
             (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
         )
         return z + sum(term / float(degrees**power) for power, term in enumerate(terms, 1))
-    low, high = 1.0, 13.0  # the quantile falls from 12.7 to 1.96
+    low, high, odd = 1.0, 13.0, degrees % 2  # the quantile falls from 12.7 to 1.96
     while low < (middle := (low + high) / 2) < high:
-        low, high = (middle, high) if _within(middle, degrees) < 0.95 else (low, middle)
+        angle, total = atan(middle / sqrt(degrees)), 0.0
+        term = cos(angle) if odd else 1.0
+        for step in range(2 + odd, degrees + 1, 2):
+            total += term
+            term *= cos(angle) ** 2 * (step - 1) / step
+        within = 2 / pi * (angle + sin(angle) * total) if odd else sin(angle) * total
+        low, high = (middle, high) if within < 0.95 else (low, middle)
     return middle
-
-
-def _within(t: float, degrees: int) -> float:
-    angle = atan(t / sqrt(degrees))
-    odd = degrees % 2
-    term = cos(angle) if odd else 1.0
-    total = 0.0
-    for step in range(2 + odd, degrees + 1, 2):
-        total += term
-        term *= cos(angle) ** 2 * (step - 1) / step
-    return 2 / pi * (angle + sin(angle) * total) if odd else sin(angle) * total
 
 
 def wilcoxon(differences: Sequence[float]) -> float | None:
@@ -341,14 +336,12 @@ def plan_of(
     if not any(map(takes_backend, names)):
         raise OptionError(f"Backends apply only to the strategy {solving()}: name it in --strategies, or for --exact.")
     solvers = solvers_of(backends, base)
-    return Plan(tuple(on_each(solvers, variants)), exact, added, solvers, several, limits)
-
-
-def on_each(solvers: Sequence[Solver], variants: Iterable[Options]) -> Iterator[Options]:
-    """Yield options whose strategy needs a solver once for each solver, and others once, without a solver's options."""
-    for variant in variants:
-        for name, own in solvers if takes_backend(variant.strategy) else [(variant.backend, ())]:
-            yield variant.model_copy(update={"backend": name, "backend_options": own})
+    each = (
+        variant.model_copy(update={"backend": solver, "backend_options": given})
+        for variant in variants
+        for solver, given in (solvers if takes_backend(variant.strategy) else [(variant.backend, ())])
+    )
+    return Plan(tuple(each), exact, added, solvers, several, limits)
 
 
 def solvers_of(given: object, base: Options) -> tuple[Solver, ...]:

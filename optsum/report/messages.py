@@ -6,7 +6,7 @@ import logging
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
 from threading import Event, Thread
@@ -52,17 +52,11 @@ def say(message: str) -> None:
 Advance: TypeAlias = Callable[..., None]  # Its argument is the number of items done since the last call, by default 1.
 
 
-@contextmanager
-def bar(what: str, count: Callable[[], int | None], *, in_logs: bool = False) -> Iterator[Advance]:
+def bar(what: str, count: Callable[[], int | None], *, in_logs: bool = False) -> AbstractContextManager[Advance]:
     """Show progress as a bar on a terminal, or as log lines (in a pipe if `in_logs`); provide a function to advance."""
     if is_quiet():
-        yield lambda done=1: None  # noqa: ARG005
-    elif on_terminal():
-        with _drawn(what, count()) as advance:
-            yield advance
-    else:
-        with _logged(what, count, in_logs) as advance:
-            yield advance
+        return nullcontext(lambda done=1: None)  # noqa: ARG005
+    return _drawn(what, count()) if on_terminal() else _logged(what, count, in_logs)
 
 
 def advancing(items: Iterable[T], advance: Advance) -> Iterator[T]:

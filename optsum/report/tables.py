@@ -275,15 +275,12 @@ def as_markdown(table: Table) -> str:
     heads = [_markdown(column.heading) for column in table.columns]
     body = [[_markdown(cell) for cell in row] for row in _full(table)]
     widths = [max(3, *map(cell_len, cells)) for cells in zip(heads, *body, strict=True)]
-    right = [column.numeric for column in table.columns]
-    rule = ["-" * (width - 1) + (":" if numeric else "-") for width, numeric in zip(widths, right, strict=True)]
+    sides = [">" if column.numeric else "<" for column in table.columns]
+    rule = ["-" * (width - 1) + (":" if side == ">" else "-") for width, side in zip(widths, sides, strict=True)]
 
     def line(cells: Iterable[str]) -> str:
-        placed = []
-        for cell, width, numeric in zip(cells, widths, right, strict=True):
-            blanks = " " * (width - cell_len(cell))
-            placed.append(f"{blanks}{cell}" if numeric else f"{cell}{blanks}")
-        return f"| {' | '.join(placed)} |"
+        places = zip(cells, widths, sides, strict=True)
+        return f"| {' | '.join(f'{cell:{side}{width - cell_len(cell) + len(cell)}}' for cell, width, side in places)} |"
 
     title = f"**{_markdown(table.title)}**" if table.title else ""
     parts = [title, "\n".join(map(line, [heads, rule, *body])), _markdown(_sentences(table))]

@@ -9,7 +9,7 @@ from itertools import islice, product
 from logging import getLogger
 from pathlib import Path
 from statistics import fmean
-from typing import Any, Final, Unpack
+from typing import Any, Final, TypeAlias, Unpack
 
 from optsum.contracts.result import Status
 from optsum.corpus.cover import alternatives_of, check_extract, texts_of
@@ -244,16 +244,14 @@ class HumanCorrelation:
     summary_spearman: float | None
 
 
-@dataclass
-class _Sums:
-    """The values of one system in all topics, for computing means; `both`: pairs of a score and a human score."""
+Scored: TypeAlias = tuple[dict[Point, float | None], dict[str, float]]  # The scores of a summary, and its human scores.
 
-    topics: int = 0
-    over: int = 0
-    worst: float | None = None
-    rouge: defaultdict[Point, list[float | None]] = field(default_factory=lambda: defaultdict(list))
-    human: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
-    both: defaultdict[tuple[str, Point], list[tuple[float, float]]] = field(default_factory=lambda: defaultdict(list))
+
+def _rated(summaries: Iterable[Scored], point: Point, name: str) -> tuple[list[float], list[float]]:
+    """Return the scores and the human scores of all summaries that have both."""
+    both = [(scores[point], human[name]) for scores, human in summaries if name in human]
+    known = [(score, rating) for score, rating in both if score is not None]
+    return [score for score, _ in known], [rating for _, rating in known]
 
 
 class SystemScores(Tabular):
@@ -276,7 +274,7 @@ class SystemScores(Tabular):
                     f"{part.name} compares vectors, and summaries to score have none: choose n-grams with --metric."
                 )
         self.packed = PackedContexts(options) if packs else None
-        self._systems: dict[str, _Sums] = {}
+        self._systems: defaultdict[str, list[Scored]] = defaultdict(list)
         self._of_topics: defaultdict[tuple[str, Point], list[tuple[float | None, float | None]]] = defaultdict(list)
 
     def add(self, rows: Sequence[dict[str, Any]]) -> None:
@@ -284,33 +282,18 @@ class SystemScores(Tabular):
         self.failed += len(rows) - len(good)
         self.summaries += len(good)
         self.topics += bool(good)
-        points = self._points
-        for row in good:
+        scored: list[Scored] = [({point: _value(row, *point) for point in self._points}, row["human"]) for row in good]
+        for row, scores in zip(good, scored, strict=True):
+            self._systems[row["system"]].append(scores)
             self._each += [
                 [row["topic_id"], row["system"], metric, ", ".join(map(str, one["oracle"])), *map(number, measures)]
                 for metric, found in row.get("oracle", {}).items()
                 for one in (found or {}).get("each", ())
                 for measures in [(one["precision"], one["recall"], one["f1"])]
             ]
-            sums = self._systems.setdefault(row["system"], _Sums())
-            sums.topics += 1
-            if self.packed is not None:
-                sums.over += row["over"] > 0
-                sums.worst = max((gap for gap in (sums.worst, row["gap"]) if gap is not None), default=None)
-            for metric, measure in points:
-                sums.rouge[metric, measure].append(_value(row, metric, measure))
-            for name, value in row["human"].items():
-                sums.human[name].append(value)
-                for point in points:
-                    if (scored := _value(row, *point)) is not None:
-                        sums.both[name, point].append((scored, value))
-        for name in {name for row in good for name in row["human"]}:
-            rated = [row for row in good if name in row["human"]]
-            for metric, measure in points:
-                both = [(_value(row, metric, measure), row["human"][name]) for row in rated]
-                values = [value for value, _ in both if value is not None]
-                human = [score for value, score in both if value is not None]
-                self._of_topics[name, (metric, measure)].append((pearson(values, human), spearman(values, human)))
+        for name, point in product({name for _, human in scored for name in human}, self._points):
+            rated = _rated(scored, point, name)
+            self._of_topics[name, point].append((pearson(*rated), spearman(*rated)))
 
     @property
     def _points(self) -> list[Point]:
@@ -321,32 +304,37 @@ class SystemScores(Tabular):
 
     @property
     def rows(self) -> list[SystemRow]:
-        def means(sums: _Sums, metrics: Iterable[str], prefix: str = "") -> dict[str, dict[str, Any]]:
-            return {of: {name: mean_of(sums.rouge[prefix + of, name]) for name in MEASURES} for of in metrics}
-
         rows = []
-        for name, sums in self._systems.items():
-            rouge = means(sums, self.metrics if self.packed is None else ())
-            oracle = means(sums, () if self.oracles is None else self.oracles.setups, _ORACLE)
-            human = {score: fmean(values) for score, values in sums.human.items()}
-            row = SystemRow(system=name, topics=sums.topics, rouge=rouge, oracle=oracle, human=human)
+        for system, held in self._systems.items():
+            means = {point: mean_of(scores[point] for scores, _ in held) for point in self._points}
+            metrics = self.metrics if self.packed is None else ()
+            rouge: dict[str, Any] = {of: {name: means[of, name] for name in MEASURES} for of in metrics}
+            searched = () if self.oracles is None else self.oracles.setups
+            oracle = {of: {name: means[_ORACLE + of, name] for name in MEASURES} for of in searched}
+            kinds = dict.fromkeys(kind for _, human in held for kind in human)
+            human = {kind: fmean(human[kind] for _, human in held if kind in human) for kind in kinds}
+            row = SystemRow(system=system, topics=len(held), rouge=rouge, oracle=oracle, human=human)
             if self.packed is not None:
-                row.claims.update({point[1]: mean_of(sums.rouge[point]) for point in _CLAIMS})
-                row.claims.update(worst=sums.worst, over=sums.over)
+                gaps = [gap for scores, _ in held if (gap := scores["claims", "gap"]) is not None]
+                over = sum(scores["claims", "objective"] is None for scores, _ in held)
+                row.claims.update({point[1]: means[point] for point in _CLAIMS})
+                row.claims.update(worst=max(gaps, default=None), over=over)
             rows.append(row)
         return rows
 
     @property
     def agreements(self) -> list[HumanCorrelation]:
         found = []
-        names = dict.fromkeys(name for sums in self._systems.values() for name in sums.human)
-        for name, (metric, measure) in product(names, self._points):
-            pairs = [sums.both[name, (metric, measure)] for sums in self._systems.values()]
-            values, human = ([fmean(pair[side] for pair in each) for each in pairs if each] for side in (0, 1))
-            linear, ranks = zip(*self._of_topics[name, (metric, measure)], strict=True)
+        systems = self._systems.values()
+        names = dict.fromkeys(name for held in systems for _, human in held for name in human)
+        for name, point in product(names, self._points):
+            rated = [_rated(held, point, name) for held in systems]
+            values, human = ([fmean(each[side]) for each in rated if each[side]] for side in (0, 1))
+            linear, ranks = zip(*self._of_topics[name, point], strict=True)
             over_systems = {"system_pearson": pearson(values, human), "system_spearman": spearman(values, human)}
             in_topics = {"summary_pearson": mean_of(linear), "summary_spearman": mean_of(ranks)}
-            found.append(HumanCorrelation(metric=metric, measure=measure, human=name, **over_systems, **in_topics))
+            own = {"metric": point[0], "measure": point[1], "human": name}
+            found.append(HumanCorrelation(**own, **over_systems, **in_topics))
         return found
 
     def tables(self) -> list[Table]:

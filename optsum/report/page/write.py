@@ -213,8 +213,7 @@ def text_of(topic: Topic, setting: Setting, parts: object) -> dict[str, Any]:
         ids = [numbers.get(token, -1) if known else numbers.setdefault(token, len(numbers)) for token, _ in spans]
         if parts is None:
             return [length, pieces, ids]
-        places = [max(0, bisect_right(parts, start, key=itemgetter(0)) - 1) for start in starts]
-        return [length, pieces, ids, [parts[place][1] if parts else 0 for place in places]]
+        return [length, pieces, ids, [parts[max(0, _index(parts, start))][1] if parts else 0 for start in starts]]
 
     length_of = word_count if spec is None or spec.length_unit == "given" else spec.length_of
     references = [[shown(each, length_of(each), known=False) for each in reference] for reference in topic.references]
@@ -330,10 +329,9 @@ class Gathered:
         return [problem.found[variant] for problem in self.problems if variant in problem.found]
 
     def each(self) -> Iterator[tuple[PageProblem, int, PageResult]]:
-        for problem in self.problems:
-            for place, variant in enumerate(self.variants):
-                if (found := problem.found.get(variant)) is not None:
-                    yield problem, place, found
+        """Yield each result with its problem and the place of its variant, variant by variant."""
+        for place, variant in enumerate(self.variants):
+            yield from ((each, place, each.found[variant]) for each in self.problems if variant in each.found)
 
     def counts(self) -> list[tuple[str, str]]:
         """Return (number of tied optima as digits of any length, name) of each problem with a count, ascending."""
@@ -414,6 +412,7 @@ def gather(rows: Iterable[Mapping[str, Any]]) -> Gathered:
             block.optima = _of_enumeration(result)
     for problem in gathered.problems:
         problem.judge()
+    gathered.settings = list(dict.fromkeys(problem.setting for problem in gathered.problems))
     gathered.variants.sort(key=lambda variant: not _is_exact(variant[0]))  # exact strategies first
     return gathered
 
@@ -437,14 +436,11 @@ def _free(problem: PageProblem, result: Result) -> Variant | None:
 def _problem(
     gathered: Gathered, known: dict[tuple[Setting, str], PageProblem], row: Mapping[str, Any], details: Any
 ) -> PageProblem:
-    setting = Setting.of(row, _options_of(details))
-    name = row.get("id")
-    problem = known.get((setting, name)) if name is not None else None
+    setting, name = Setting.of(row, _options_of(details)), row.get("id")
+    problem = known.get((setting, name))
     if problem is None:
         problem = PageProblem(name, setting)
         gathered.problems.append(problem)
-        if setting not in gathered.settings:
-            gathered.settings.append(setting)
         if name is not None:
             known[setting, name] = problem
     count = row.get("sentence_count", row.get("units"))  # the latter for a problem without a text
@@ -613,9 +609,7 @@ def profile(gathered: Gathered) -> Chart | None:
         if problem.optimum is not None and each.reached:
             times[place][id(problem)] = time = max(_answer_time(each.result), 1e-6)
             best[id(problem)] = min(time, best.get(id(problem), time))
-    ratios = {
-        place: sorted(time / best[topic] for topic, time in found.items()) for place, found in sorted(times.items())
-    }
+    ratios = {place: sorted(time / best[topic] for topic, time in found.items()) for place, found in times.items()}
     if len(ratios) < 2:
         return None
     axis = Axis("times the fastest", 1.0, max(10.0, *(found[-1] for found in ratios.values())), log=True)
@@ -641,7 +635,8 @@ def values(gathered: Gathered) -> Chart | None:
         if problem.optimum is not None and each.result.trace and (best := problem.value):
             known = [(point.seconds, point.objective) for point in each.result.trace if point.objective]
             least = problem.setting.minimizes
-            traces[place].append([(second, best / value if least else value / best) for second, value in known])
+            shares = ((second, best / value if least else value / best) for second, value in known)
+            traces[place].append([(0.0, 0.0), *shares])
     times = [second for found in traces.values() for trace in found for second, _ in trace if second > 0]
     if not times:
         return None
@@ -649,8 +644,8 @@ def values(gathered: Gathered) -> Chart | None:
     high = max(low * 10, 10 ** ceil(log10(max(*times, 2e-6))))
     grid = [low * (high / low) ** (step / 60) for step in range(61)]
     series = {
-        place: [(time, fmean(_held(trace, time) for trace in found)) for time in grid]
-        for place, found in sorted(traces.items())
+        place: [(time, fmean(trace[_index(trace, time)][1] for trace in found)) for time in grid]
+        for place, found in traces.items()
     }
     shown = range(0, 61, 6)
     n = counts_in_words(map(len, traces.values()))
@@ -668,9 +663,9 @@ def values(gathered: Gathered) -> Chart | None:
     )
 
 
-def _held(trace: list[Point], time: float) -> float:
-    place = bisect_right([second for second, _ in trace], time)
-    return trace[place - 1][1] if place else 0.0
+def _index(points: Sequence[Any], place: float) -> int:
+    """Return the index of the last of some pairs, in ascending order, that begins at or before a place; -1 without."""
+    return bisect_right(points, place, key=itemgetter(0)) - 1
 
 
 def sizes(gathered: Gathered) -> Chart | None:
@@ -685,7 +680,7 @@ def sizes(gathered: Gathered) -> Chart | None:
     borders = sorted({sizes[len(sizes) * part // 4] for part in range(4)})
     parts = list(pairwise([*borders, sizes[-1] + 1]))
     cells = {}
-    for place, found in sorted(dots.items()):
+    for place, found in dots.items():
         inside = [[time for size, time in found if low <= size < end] for low, end in parts]
         cells[place] = [seconds(median(times) if times else None) for times in inside]
     count = max(map(len, dots.values()))
@@ -696,7 +691,7 @@ def sizes(gathered: Gathered) -> Chart | None:
         f"Seconds from text to answer by number of sentences; n = {count}{left}.",
         Axis("sentences", sizes[0], sizes[-1], log=sizes[-1] / sizes[0] > 20),
         Axis("seconds", min(times), max(*times, min(times) * 1.1), log=True, unit="seconds"),
-        {place: found[::every] for place, found in sorted(dots.items())},
+        {place: found[::every] for place, found in dots.items()},
         gathered.table((f"{low:g}" if end == low + 1 else f"{low:g} to {end - 1:g}" for low, end in parts), cells),
         "dots",
     )
@@ -750,7 +745,7 @@ def gaps(gathered: Gathered) -> Chart | None:
 
 
 def _distribution(gathered: Gathered, title: str, about: str, values: dict[int, list[float]], axis: Axis) -> Chart:
-    values = {place: sorted(found) for place, found in sorted(values.items()) if found}
+    values = {place: sorted(found) for place, found in values.items() if found}
     shares = {"least": 0.0, "5 %": 0.05, "25 %": 0.25, "median": 0.5, "75 %": 0.75, "95 %": 0.95, "largest": 1.0}
     cells = {
         place: [number(found[min(len(found) - 1, floor(share * len(found)))], 4) for share in shares.values()]
@@ -815,7 +810,7 @@ def _points(steps: Sequence[Any]) -> list[Point]:
 def _mean(curves: list[list[Point]], grid: list[float]) -> list[Point]:
     points = []
     for length in grid:
-        held = [curve[place - 1][1] for curve in curves if (place := bisect_right(curve, (length, _FAR)))]
+        held = [curve[place][1] for curve in curves if (place := _index(curve, length)) >= 0]
         if len(held) == len(curves):  # a mean over fewer topics could not be compared with the others
             points.append((length, fmean(held)))
     return points

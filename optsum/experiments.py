@@ -50,7 +50,7 @@ from optsum.options.options import (
 from optsum.problem.formulation import Formulation
 from optsum.registry import BACKENDS, STRATEGIES
 from optsum.report.comparison import solvers_of
-from optsum.report.messages import bar, count_lines, duration
+from optsum.report.messages import Advance, bar, count_lines, duration
 from optsum.running.each_topic import lost_topic, posed, say_warned, search_topic
 from optsum.running.executors import AnyExecutor, crew_of
 from optsum.running.one_problem import Setup, answer, setup_of, warm_up
@@ -951,7 +951,8 @@ def carry_out(
                         yield
             say_warned(warned, unit)
 
-        with bar(unit, lambda: total, in_logs=True) if progress else nullcontext(lambda _=1: None) as advance:
+        advance: Advance = lambda _=1: None  # noqa: E731 - without a bar
+        with bar(unit, lambda: total, in_logs=True) if progress else nullcontext(advance) as advance:
             advance(kept)
             left = total - kept if progress and total is not None else None
             for _ in tracked(each_done(), left, unit):

@@ -210,7 +210,7 @@ def check_sent(values: Iterable[object]) -> None:
 
 def named_function(function: Callable[..., Any]) -> str:
     """Return ``module:name`` of a function if other processes can import it by that; otherwise an `OwnFunction`."""
-    module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", type(function).__qualname__)
+    module, name = getattr(function, "__module__", ""), getattr(function, "__qualname__", type(function).__qualname__)
     with suppress(AttributeError, KeyError):
         if module != "__main__" and attrgetter(name)(sys.modules[module]) is function:
             return f"{module}:{name}"

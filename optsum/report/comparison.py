@@ -681,6 +681,9 @@ class ComparisonRow:
     mean_nodes: float | None
 
 
+_MEANS: Final = ("objective", "seconds", "bound", "nodes")  # Numbers of a row that are means over problems.
+
+
 class Comparison(Tabular):
     """The table that `compare` returns; ``print(table)`` shows it.
 
@@ -713,8 +716,9 @@ class Comparison(Tabular):
         self._keep = keep_results
         # By strategy: counts; and, by kind of number (or seed), the numbers of all problems.
         self._counts: dict[str, Counter[str]] = {name: Counter() for name in plan.strategies}
-        self._numbers: dict[str, defaultdict[str | int, array[float]]] = {
-            name: defaultdict(partial(array, "d")) for name in plan.strategies
+        kinds: list[str | int] = [*_MEANS, *{variant.seed for variant in plan.variants}]
+        self._numbers: dict[str, dict[str | int, array[float]]] = {
+            name: {kind: array("d") for kind in kinds} for name in plan.strategies
         }
         # A strategy given as a file has two names: the place, which errors name, and the `name` of the class.
         self._names = [{variant.strategy, variant.searcher().name} for variant in plan.variants]
@@ -773,13 +777,12 @@ class Comparison(Tabular):
         for name, counts in self._counts.items():
             numbers, ratios = self._numbers[name], self.details.ratios_of[name]
             by_seed = [values for kind, values in numbers.items() if isinstance(kind, int)]
-            kinds = ("objective", "seconds", "bound", "nodes")
-            own: dict[str, Any] = {f"mean_{kind}": mean_of(numbers.get(kind, ())) for kind in kinds}
+            own: dict[str, Any] = {f"mean_{kind}": mean_of(numbers[kind]) for kind in _MEANS}
             own |= {what: counts[what] for what in ("problems", "solved", "infeasible", "guaranteed", "reached")}
             own |= {"failed": counts["problems"] - counts["solved"], "seeds": names.count(name)}
             own |= {"mean_ratio": mean_of(ratios), "min_ratio": min(ratios, default=None), "ratios": len(ratios)}
             own |= {"std_over_seeds": seeds_deviation(by_seed), "optima": self.optima * names.count(name)}
-            own["median_seconds"] = median(numbers["seconds"]) if "seconds" in numbers else None
+            own["median_seconds"] = median(numbers["seconds"]) if numbers["seconds"] else None
             own["time_limit"] = variants[name].time_limit if self.plan.time_limits else None
             found.append(ComparisonRow(strategy=name, **own))
         return found

@@ -331,10 +331,9 @@ class SystemScores(Tabular):
             rated = [_rated(held, point, name) for held in systems]
             values, human = ([fmean(each[side]) for each in rated if each[side]] for side in (0, 1))
             linear, ranks = zip(*self._of_topics[name, point], strict=True)
-            over_systems = {"system_pearson": pearson(values, human), "system_spearman": spearman(values, human)}
-            in_topics = {"summary_pearson": mean_of(linear), "summary_spearman": mean_of(ranks)}
-            own = {"metric": point[0], "measure": point[1], "human": name}
-            found.append(HumanCorrelation(**own, **over_systems, **in_topics))
+            own: dict[str, Any] = {"system_pearson": pearson(values, human), "system_spearman": spearman(values, human)}
+            own |= {"summary_pearson": mean_of(linear), "summary_spearman": mean_of(ranks)}
+            found.append(HumanCorrelation(metric=point[0], measure=point[1], human=name, **own))
         return found
 
     def tables(self) -> list[Table]:
@@ -488,7 +487,7 @@ def _row(topic: Topic, system: System, options: ScoreOptions) -> dict[str, Any]:
     except BaseException as error:  # noqa: BLE001 - the other summaries are scored all the same
         return _row_of(topic.id, system.system, _where(system) + describe(error))
     rouge = {name: {measure: getattr(found, measure) for measure in MEASURES} for name, found in scores.items()}
-    own = {"human": dict(system.human), "signature": score_signature(options, tokenizer)}
+    own: dict[str, Any] = {"human": dict(system.human), "signature": score_signature(options, tokenizer)}
     return _row_of(topic.id, system.system, rouge=rouge, **own)
 
 
@@ -518,8 +517,8 @@ def _scores(topic: Topic, system: System, options: ScoreOptions) -> tuple[dict[s
 
 
 def _row_of(topic: str | None, system: str | None, error: str | None = None, **own: Any) -> dict[str, Any]:
-    empty = {"topic_id": topic, "system": system, "rouge": None, "human": {}, "signature": None, "error": error}
-    return {**empty, **own}
+    row: dict[str, Any] = {"topic_id": topic, "system": system, "rouge": None, "human": {}, "signature": None}
+    return {**row, "error": error, **own}
 
 
 def _where(system: System) -> str:

@@ -436,7 +436,8 @@ def _free(problem: PageProblem, result: Result) -> Variant | None:
 def _problem(
     gathered: Gathered, known: dict[tuple[Setting, str], PageProblem], row: Mapping[str, Any], details: Any
 ) -> PageProblem:
-    setting, name = Setting.of(row, _options_of(details)), row.get("id")
+    setting = Setting.of(row, _options_of(details))
+    name: Any = row.get("id")
     problem = known.get((setting, name))
     if problem is None:
         problem = PageProblem(name, setting)

@@ -25,7 +25,7 @@ from optsum.corpus.topics import (
     with_columns,
 )
 from optsum.errors import InputError, UnsupportedError, describe, spoken
-from optsum.metrics.rouge import Score, agreed_reference, parse_metric, rouge_all
+from optsum.metrics.rouge import agreed_reference, parse_metric, rouge_all
 from optsum.optima.optima import Optima
 from optsum.options.keywords import ScoreKeywords
 from optsum.options.options import ScoreOptions, resolve, resolve_score
@@ -40,6 +40,8 @@ from optsum.running.one_problem import Setup, answer, build, refused, score_sign
 from optsum.running.solve import resolve_context
 from optsum.system.clock import Termination
 from optsum.text.analyzer import nothing_left, tokenizer_check
+
+_LOG: Final = getLogger("optsum")
 
 _SHARED: Final = (
     *("references", "tokenizer", "stem", "stemmer", "stopwords", "counts", "model_units", "max_length", "length_unit"),
@@ -389,8 +391,7 @@ def score(
         scores.add(rows)
         first = first or next((row["error"] for row in rows if row["error"] is not None), None)
     if scores.failed:
-        failed = counted(scores.failed, "summary")
-        getLogger("optsum").warning("%s could not be scored; the first: %s", failed, first)
+        _LOG.warning("%s could not be scored; the first: %s", counted(scores.failed, "summary"), first)
     return scores
 
 
@@ -428,19 +429,12 @@ def score_rows(
             without.append(topic.id)
     say_warned(warned)
     if 0 < lines <= place and limit is None:
-        getLogger("optsum").warning(
-            "there are %d topics and %s of summaries: they are matched line by line with the first topics",
-            place + 1,
-            counted(lines, "line"),
-        )
+        matched = "there are %d topics and %s of summaries: they are matched line by line with the first topics"
+        _LOG.warning(matched, place + 1, counted(lines, "line"))
     elif without and len(without) < (total := min(place + 1, limit or place + 1)):
-        getLogger("optsum").warning(
-            "%d of %d topics %s no summary, such as %r: means are over the others",
-            len(without),
-            total,
-            "has" if len(without) == 1 else "have",
-            without[0],
-        )
+        has = "has" if len(without) == 1 else "have"
+        lacking = "%d of %d topics %s no summary, such as %r: means are over the others"
+        _LOG.warning(lacking, len(without), total, has, without[0])
     for name, left in of_topic.items():
         reason = f"no topic has the id {name!r}" if isinstance(name, str) else f"there are only {place + 1} topics"
         yield [
@@ -483,15 +477,12 @@ def _value(row: dict[str, Any], metric: str, measure: str) -> float | None:
 
 def _row(topic: Topic, system: System, options: ScoreOptions) -> dict[str, Any]:
     try:
-        scores, tokenizer = _scores(topic, system, options)
+        return _row_of(topic.id, system.system, **_scores(topic, system, options))
     except BaseException as error:  # noqa: BLE001 - the other summaries are scored all the same
         return _row_of(topic.id, system.system, _where(system) + describe(error))
-    rouge = {name: {measure: getattr(found, measure) for measure in MEASURES} for name, found in scores.items()}
-    own: dict[str, Any] = {"human": dict(system.human), "signature": score_signature(options, tokenizer)}
-    return _row_of(topic.id, system.system, rouge=rouge, **own)
 
 
-def _scores(topic: Topic, system: System, options: ScoreOptions) -> tuple[dict[str, Score], str]:
+def _scores(topic: Topic, system: System, options: ScoreOptions) -> dict[str, Any]:
     if topic.cover is not None and not topic.references:
         raise InputError(
             f"topic {topic.id!r} has claims, but no reference; give --formulation=cover with --max-length N, its budget"
@@ -513,7 +504,9 @@ def _scores(topic: Topic, system: System, options: ScoreOptions) -> tuple[dict[s
     scores = rouge_all(summary, references, [options.metric], references_mode=mode, best_by=options.best_by, **analysis)
     if not any(found.reference_total for found in scores.values()):
         raise InputError(f"the references of topic {topic.id!r} have nothing to count; give it a reference with text")
-    return scores, analyzer.tokenizer
+    rouge = {name: {measure: getattr(found, measure) for measure in MEASURES} for name, found in scores.items()}
+    signature = score_signature(options, analyzer.tokenizer)
+    return {"rouge": rouge, "human": dict(system.human), "signature": signature}
 
 
 def _row_of(topic: str | None, system: str | None, error: str | None = None, **own: Any) -> dict[str, Any]:

@@ -32,9 +32,10 @@ from optsum.metrics.rouge import NGRAMS, SKIPS, parse_metric
 from optsum.options.options import OF_SEARCHES, Options, sentence_of
 from optsum.problem.formulation import Formulation
 from optsum.registry import DEFAULT_HEURISTIC, FORMULATIONS, STRATEGIES
-from optsum.report.comparison import claims, ratio_to_best
+from optsum.report.comparison import claims, mean_of, ratio_to_best
 from optsum.report.tables import as_row, counted, headline, longest_said, number, seconds, short_seconds, words_kept
 from optsum.running.one_problem import Setup, setup_of
+from optsum.system.clock import Termination
 from optsum.system.files import PathLike, as_path, describe_os_error, replacing
 from optsum.text.analyzer import Sentence, raw_text, word_count
 from optsum.whole import flag, is_list
@@ -339,11 +340,8 @@ class Gathered:
         held = [(optima["count"], name) for optima, name in counted if optima and "near" not in optima]
         return sorted(held, key=lambda pair: (len(pair[0]), pair[0]))
 
-    def exact(self) -> list[bool]:
-        return [_is_exact(strategy) for strategy, *_ in self.variants]
-
     def heuristics(self) -> dict[int, list[PageResult]]:
-        return {place: self.of(self.variants[place]) for place, exact in enumerate(self.exact()) if not exact}
+        return {place: self.of(each) for place, each in enumerate(self.variants) if not _is_exact(each[0])}
 
     def table(self, headings: Iterable[str], cells: Mapping[int, Iterable[str]]) -> list[list[str]]:
         """Return headings and a line of cells for each variant, by its place; greedy search of frontiers is last."""
@@ -613,21 +611,16 @@ def profile(gathered: Gathered) -> Chart | None:
     ratios = {place: sorted(time / best[topic] for topic, time in found.items()) for place, found in times.items()}
     if len(ratios) < 2:
         return None
-    axis = Axis("times the fastest", 1.0, max(10.0, *(found[-1] for found in ratios.values())), log=True)
-    n = len(best)
-    factors = [factor for factor in (1, 2, 5, 10, 100, 1000) if factor <= axis.high * 10]
-    return Chart(
-        "Performance profile of time",
+    axis, n = Axis("times the fastest", 1.0, max(10.0, *(found[-1] for found in ratios.values())), log=True), len(best)
+    about = (
         f"Share of {gathered.kind}s whose optimum was found within this many times the time of the fastest that found "
-        f"it; n = {counted(n, gathered.kind)} with a known optimum.",
-        axis,
-        _share_of(gathered),
-        {place: rising(found, n, axis) for place, found in ratios.items()},
-        gathered.table(
-            (f"{factor} x" for factor in factors),
-            {place: [f"{bisect_right(found, one) / n:.0%}" for one in factors] for place, found in ratios.items()},
-        ),
+        f"it; n = {counted(n, gathered.kind)} with a known optimum."
     )
+    series = {place: rising(found, n, axis) for place, found in ratios.items()}
+    factors = [factor for factor in (1, 2, 5, 10, 100, 1000) if factor <= axis.high * 10]
+    cells = {place: [f"{bisect_right(found, one) / n:.0%}" for one in factors] for place, found in ratios.items()}
+    table = gathered.table((f"{factor} x" for factor in factors), cells)
+    return Chart("Performance profile of time", about, axis, _share_of(gathered), series, table)
 
 
 def values(gathered: Gathered) -> Chart | None:
@@ -648,20 +641,12 @@ def values(gathered: Gathered) -> Chart | None:
         place: [(time, fmean(trace[_index(trace, time)][1] for trace in found)) for time in grid]
         for place, found in traces.items()
     }
-    shown = range(0, 61, 6)
     n = counts_in_words(map(len, traces.values()))
-    return Chart(
-        "Value over time",
-        f"Mean of the value held after a time of search, as a share of the optimum; {n}.",
-        Axis("seconds of search", low, high, log=True, unit="seconds"),
-        Axis("value / optimum", 0.0, 1.0, unit="share"),
-        series,
-        gathered.table(
-            (seconds(grid[place]) for place in shown),
-            {each: [f"{points[place][1]:.1%}" for place in shown] for each, points in series.items()},
-        ),
-        "line",
-    )
+    about = f"Mean of the value held after a time of search, as a share of the optimum; {n}."
+    x = Axis("seconds of search", low, high, log=True, unit="seconds")
+    cells = {place: [f"{share:.1%}" for _, share in points[::6]] for place, points in series.items()}
+    table = gathered.table(map(seconds, grid[::6]), cells)
+    return Chart("Value over time", about, x, Axis("value / optimum", 0.0, 1.0, unit="share"), series, table, "line")
 
 
 def _index(points: Sequence[Any], place: float) -> int:
@@ -687,15 +672,11 @@ def sizes(gathered: Gathered) -> Chart | None:
     count = max(map(len, dots.values()))
     every = ceil(count / _DOTS)
     left = f", of which every {every}th is drawn" if every > 1 else ""
-    return Chart(
-        "Time against size",
-        f"Seconds from text to answer by number of sentences; n = {count}{left}.",
-        Axis("sentences", sizes[0], sizes[-1], log=sizes[-1] / sizes[0] > 20),
-        Axis("seconds", min(times), max(*times, min(times) * 1.1), log=True, unit="seconds"),
-        {place: found[::every] for place, found in dots.items()},
-        gathered.table((f"{low:g}" if end == low + 1 else f"{low:g} to {end - 1:g}" for low, end in parts), cells),
-        "dots",
-    )
+    about = f"Seconds from text to answer by number of sentences; n = {count}{left}."
+    x = Axis("sentences", sizes[0], sizes[-1], log=sizes[-1] / sizes[0] > 20)
+    y = Axis("seconds", min(times), max(*times, min(times) * 1.1), log=True, unit="seconds")
+    table = gathered.table((f"{low:g}" if end == low + 1 else f"{low:g} to {end - 1:g}" for low, end in parts), cells)
+    return Chart("Time against size", about, x, y, {each: dots[each][::every] for each in dots}, table, "dots")
 
 
 def losses(gathered: Gathered) -> Chart | None:
@@ -770,22 +751,16 @@ def lengths(gathered: Gathered, objective: str = "") -> Chart | None:
     where = sorted({length for found in curves.values() for curve in found for length, _ in curve})
     if len(where) < 2:
         return None
-    grid = where if len(where) <= _CORNERS else where[:: ceil(len(where) / _CORNERS)]
+    grid = where[:: ceil(len(where) / _CORNERS)]
     series = {place: _mean(found, grid) for place, found in sorted(curves.items())}
     heights = [value for points in series.values() for _, value in points]
     shown = grid[:: ceil(len(grid) / _COLUMNS)]
-    return Chart(
-        "Value against length",
-        f"Mean objective by maximum length{f' ({objective})' if objective else ''}; {counted(len(where), 'length')}.",
-        Axis("maximum length", where[0], where[-1]),
-        Axis("objective", min(0.0, *heights), max(*heights, 1e-9)),
-        series,
-        gathered.table(
-            (f"{length:g}" for length in shown),
-            {place: [number(dict(points).get(length)) for length in shown] for place, points in series.items()},
-        ),
-        "line",
-    )
+    of = f" ({objective})" if objective else ""
+    about = f"Mean objective by maximum length{of}; {counted(len(where), 'length')}."
+    x, y = Axis("maximum length", where[0], where[-1]), Axis("objective", min(0.0, *heights), max(*heights, 1e-9))
+    cells = {place: [number(dict(points).get(length)) for length in shown] for place, points in series.items()}
+    table = gathered.table((f"{length:g}" for length in shown), cells)
+    return Chart("Value against length", about, x, y, series, table, "line")
 
 
 def _curves(gathered: Gathered) -> dict[int, list[list[Point]]]:
@@ -835,7 +810,7 @@ MatrixCell: TypeAlias = tuple[str, str, str, str]
 
 
 def sentences_of(gathered: Gathered) -> list[str]:
-    exact = [strategy for (strategy, *_), proves in zip(gathered.variants, gathered.exact(), strict=True) if proves]
+    exact = [strategy for strategy, *_ in gathered.variants if _is_exact(strategy)]
     said = []
     for setting in gathered.settings:
         problems = [problem for problem in gathered.problems if problem.setting == setting]
@@ -910,10 +885,8 @@ def _frontier_tiles(gathered: Gathered) -> list[Tile]:
     if not best or not greedy:
         return []
     grid = sorted({length for curve in best for length, _ in curve})
-    means = [dict(_mean(found, grid)) for found in (best, greedy)]
-    shares = [
-        (means[1][length] / means[0][length], length) for length in grid if means[0].get(length) and length in means[1]
-    ]
+    most, reached = (dict(_mean(found, grid)) for found in (best, greedy))
+    shares = [(reached[length] / most[length], length) for length in grid if most.get(length) and length in reached]
     if not shares:
         return []
     least, where = min(shares)
@@ -942,19 +915,13 @@ def matrix_of(gathered: Gathered) -> list[tuple[str, list[MatrixCell | None]]]:
 
 
 def _cell(results: list[tuple[PageProblem, PageResult]]) -> MatrixCell:
-    held = [each.result.objective for _, each in results if each.result.objective is not None]
-    ratios = [each.ratio for _, each in results if each.ratio is not None]
-    least = "≥ " if any(each.guaranteed for _, each in results) else ""
-    known = [each for problem, each in results if problem.optimum is not None]
-    times = [_answer_time(each.result) for _, each in results if each.result.error is None]
-    mean = fmean(held) if held else None
+    mean = mean_of(each.result.objective for _, each in results)
     whole = mean is not None and _is_whole(mean, (problem for problem, _ in results))
-    return (
-        number(mean, 0 if whole else 4),
-        f"{least}{number(fmean(ratios))}" if ratios else "-",
-        f"{sum(each.reached for each in known)} of {len(known)}",
-        seconds(fmean(times)) if times else "-",
-    )
+    least = "≥ " if any(each.guaranteed for _, each in results) else ""
+    ratio = f"{least}{number(mean_of(each.ratio for _, each in results))}"
+    known = [each.reached for problem, each in results if problem.optimum is not None]
+    time = seconds(mean_of(_answer_time(each.result) for _, each in results if each.result.error is None))
+    return number(mean, 0 if whole else 4), ratio, f"{sum(known)} of {len(known)}", time
 
 
 def table_of(gathered: Gathered) -> list[dict[str, Any]]:
@@ -1061,12 +1028,12 @@ def page_of(gathered: Gathered, *, title: str = "") -> str:
         f"default-src 'none'; script-src 'sha256-{hashes[0]}'; style-src 'sha256-{hashes[1]}'; base-uri 'none'; "
         "form-action 'none'"
     )
-    charts = charts_of(gathered)
-    problems = ordered(gathered)
+    charts, problems = charts_of(gathered), ordered(gathered)
     has_greedy = any(len(gathered.variants) in chart.series for chart in charts)
     data = {
         "strategies": [
-            {"name": name, "exact": exact} for name, exact in zip(gathered.names(), gathered.exact(), strict=True)
+            {"name": name, "exact": _is_exact(strategy)}
+            for name, (strategy, *_) in zip(gathered.names(), gathered.variants, strict=True)
         ],
         "styles": STYLES,
         "kind": gathered.kind,
@@ -1084,7 +1051,6 @@ def page_of(gathered: Gathered, *, title: str = "") -> str:
         blocks=list(blocks_of(problems, gathered)),
         topics="Topics" if gathered.settings[0].of_texts else "Problems",
         sentences=list(map(visible, sentences_of(gathered))),
-        count=len(problems),
         tiles=tiles_of(gathered),
         settings=[visible(setting.label) for setting in gathered.settings],
         matrix=matrix_of(gathered),
@@ -1092,7 +1058,6 @@ def page_of(gathered: Gathered, *, title: str = "") -> str:
         wide=gathered.has_frontier(),
         strategies=[*gathered.names(), *([GREEDY] if has_greedy else [])],
         guaranteed=any(each.guaranteed for *_, each in gathered.each()),
-        styles=STYLES,
         has_text=any(problem.text is not None for problem in problems),
         version=__version__,
     )
@@ -1129,28 +1094,25 @@ def blocks_of(problems: Iterable[PageProblem], gathered: Gathered) -> Iterator[s
     views = map(view, problems)
     while block := list(islice(views, IN_BLOCK)):
         text = json.dumps(block, separators=(",", ":"), ensure_ascii=True)  # ASCII, as UTF-8 has no lone surrogates
-        packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
-        yield b64encode(packer.compress(text.encode()) + packer.flush()).decode()
+        yield b64encode(zlib.compress(text.encode(), 9, -zlib.MAX_WBITS)).decode()
 
 
 def _result(result: Result) -> dict[str, Any]:
     # The steps of a frontier that have a selection, with a bound only if the value is not proven.
-    names = ("from", "to", "objective", "bound", "length", "selection")
+    of_steps = ("from", "to", "objective", "bound", "length", "selection")
     steps = [
-        {name: row.get(name) for name in names if name != "bound" or step.bound_exact != step.objective_exact}
+        {name: row.get(name) for name in of_steps if name != "bound" or step.bound_exact != step.objective_exact}
         for step in (() if result.frontier is None else result.frontier.steps)
         if step.selection is not None and step.objective is not None and (row := step.to_row())
     ]
-    shown = {
-        "selection": None if result.selection is None else list(result.selection),
-        **{name: getattr(result, name) for name in ("numerator", "denominator", "objective")},
-        "bound": result.bound if result.bound_exact != result.objective_exact else None,
-        "length": result.length,
-        "termination": None if result.termination.value == "completed" else result.termination.value,
-        "reference": result.reference,
-        "rouge": None if result.rouge is None else {visible(k): dict(v) for k, v in result.rouge.items()},
-        "error": None if result.error is None else visible(result.error),
-        "summary": None if result.summary is None else list(result.summary),
-        "steps": steps or None,
-    }
-    return {key: value for key, value in shown.items() if value is not None}
+    names = ("selection", "numerator", "denominator", "objective", "bound", "length", "termination", "reference")
+    shown = {name: getattr(result, name) for name in (*names, "rouge", "error", "summary")}
+    if result.bound_exact == result.objective_exact:
+        shown["bound"] = None
+    if result.termination is Termination.COMPLETED:
+        shown["termination"] = None
+    if result.rouge is not None:
+        shown["rouge"] = {visible(name): dict(scores) for name, scores in result.rouge.items()}
+    if result.error is not None:
+        shown["error"] = visible(result.error)
+    return {key: value for key, value in {**shown, "steps": steps or None}.items() if value is not None}

@@ -149,6 +149,7 @@ _OWN: Final = ("topics", "map", "grid", "backends")  # Names in an experiment's 
 
 _IN_ROWS: Final = {"formulation", "strategy", "backend", "metric", "seed"}  # Options that every row names.
 
+_IN_PYTHON: Final = "The experiment"  # Its name in messages; one of a file has the name of the file, too.
 _MOST_CELLS: Final = 10_000
 
 
@@ -206,9 +207,6 @@ class Experiment:
             own = {name: [[f"{key}={one}" for key, one in each]] for name, each in pairs.items()}
             text += "\n[[grid]]\n" + toml_of(values | own)
         return text
-
-
-_IN_PYTHON: Final = "The experiment"  # Its name in messages; one of a file has the name of the file, too.
 
 
 def experiment_of(given: PathLike | Mapping[str, Any], options: Mapping[str, Any] | None = None) -> Experiment:

@@ -53,14 +53,8 @@ from optsum.system.clock import Stopped, Termination, clock
 from optsum.system.compiled import patience
 from optsum.whole import flag, is_list
 
-_DIFFERENT: Final = 6  # With fewer pairs that differ, no result is significant at 5 % (two-sided).
-
-_ALL_SIGNS: Final = 50
-"""Largest number of pairs for which the p-value is exact; for more, the sum of ranks is approximated as normal."""
-
-_NORMAL_975: Final = 1.959963984540054
-_FEW: Final = 100
-"""Most degrees of freedom with an exact quantile; for more, a series expansion has an error below 1e-9."""
+_LOG = getLogger("optsum")
+_MOST_SEEDS = 10_000
 
 
 def ranks(values: ArrayLike) -> NDArray[np.float64]:
@@ -83,8 +77,8 @@ def student(degrees: int) -> float:
     Abramowitz & Stegun 1964, 26.7.3 and 26.7.4 (the distribution of whole degrees, solved by bisection) and 26.7.5 (the
     expansion).
     """
-    z = _NORMAL_975
-    if degrees > _FEW:
+    z = 1.959963984540054  # the quantile of the normal distribution
+    if degrees > 100:  # from here on, the error of the expansion is below 1e-9
         terms = (
             (z**3 + z) / 4,
             (5 * z**5 + 16 * z**3 + 3 * z) / 96,
@@ -107,12 +101,12 @@ def student(degrees: int) -> float:
 def wilcoxon(differences: Sequence[float]) -> float | None:
     """Return the two-sided p of Wilcoxon's signed-rank test, exact up to 50 differences; None if under six differ."""
     apart = [one for one in differences if one]
-    if len(apart) < _DIFFERENT:
+    if len(apart) < 6:  # no result would be significant at 5 %
         return None
     twice = [round(2 * rank) for rank in ranks([abs(one) for one in apart])]  # whole, as shared ranks may end in .5
     above = sum(rank for one, rank in zip(apart, twice, strict=True) if one > 0)
     extreme = min(above, sum(twice) - above)
-    if len(apart) <= _ALL_SIGNS:
+    if len(apart) <= 50:  # the sum of more ranks is approximated as normal
         arrangements = np.array([1] + [0] * sum(twice), object)  # number of sets of ranks, by their sum
         for rank in twice:
             arrangements[rank:] += arrangements[:-rank].copy()
@@ -229,9 +223,6 @@ def spearman(left: Sequence[float], right: Sequence[float]) -> float | None:
     return pearson(ranks(left).tolist(), ranks(right).tolist())
 
 
-_LOG = getLogger("optsum")
-
-_MOST_SEEDS = 10_000
 NO_EXACT: Final = "A time limit of the exact strategy needs such a strategy: name it by --exact."
 
 Solver: TypeAlias = tuple[str, OwnOptions]  # A backend with its own options.
@@ -522,6 +513,7 @@ def _solve_part(part: Topic, setups: Sequence[Setup], said: Sequence[Mapping[str
 
 TARGETS: Final = (0.95, 0.99, 1.0)  # Shares of the optimum whose times are reported.
 
+_SOLVED: Final = "Means are over the problems that a strategy solved."
 _SHARES: Final = {"least": 0.0, "5 %": 0.05, "25 %": 0.25, "median": 0.5, "75 %": 0.75}
 
 
@@ -541,9 +533,6 @@ class Pair(NamedTuple):
 def time_to_target(result: Result, target: float, sense: Sense) -> float | None:
     reached = (one for one in result.trace if one.objective == target or sense.better(one.objective, target))
     return next((point.seconds for point in reached), None)
-
-
-_SOLVED: Final = "Means are over the problems that a strategy solved."
 
 
 @dataclass

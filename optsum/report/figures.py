@@ -14,7 +14,7 @@ import numpy as np
 
 from optsum.errors import OptionError, visible
 from optsum.registry import DEFAULT_HEURISTIC
-from optsum.report.tables import Cell, Column, Table, short_seconds
+from optsum.report.tables import Cell, Table, short_seconds
 from optsum.system.files import PathLike, describe_os_error, replacing
 
 if TYPE_CHECKING:
@@ -88,13 +88,13 @@ class Figure:
         names = next((place for place, column in enumerate(table.columns) if column.numeric), len(headings))
         shown = [row for row in table.rows if rows is None or row[0] in rows]
         x = [" ".join(cell for cell in row[:names] if cell not in {"", "-"}) for row in shown]
-        series = []
+        figure = cls(name, table.title, "", y_label, caption=table.caption)
         columns = columns or [column.heading for column in table.columns if column.numeric]
         for place in (headings.index(column) for column in columns if column in headings):
-            spread = place + 1 if headings[place + 1 : place + 2] == ["± seeds"] else None
-            error = None if spread is None else [_value(row, spread) for row in shown]
-            series.append(Series(headings[place], x, [_value(row, place) for row in shown], error, "bar"))
-        return cls(name, table.title, "", y_label, series, table.caption)
+            spread = headings[place + 1 : place + 2] == ["± seeds"]
+            error = [_value(row, place + 1) for row in shown] if spread else None
+            figure.add(headings[place], x, [_value(row, place) for row in shown], error=error, style="bar")
+        return figure
 
     def save(self, folder: PathLike) -> list[Path]:
         """Write NAME.svg, NAME.pdf, NAME.png and NAME.csv into a folder, replacing files, and return their paths."""
@@ -103,38 +103,35 @@ class Figure:
             self.draw(*paths[:-1])
             rows = self.to_rows()
             names = list(dict.fromkeys(name for row in rows for name in row))
-            cells: list[list[str]] = [[Cell("", row.get(name)) for name in names] for row in rows]
+            table = Table.of(names, rows=[[Cell("", row.get(name)) for name in names] for row in rows])
             with replacing(paths[-1]) as new:
-                new.write_text(Table(list(map(Column, names)), cells).to_csv(), encoding="utf-8", newline="\n")
+                new.write_text(table.to_csv(), encoding="utf-8", newline="\n")
         return paths
 
     def draw(self, *paths: Path) -> None:
         with canvas(*paths, width=7, font=9, caption=self.caption) as (_, (axes,)):
-            self._fill(axes)
-
-    def _fill(self, axes: Any) -> None:
-        bars = [one for one in self.series if one.style == "bar"]
-        width = 0.8 / max(1, len(bars))
-        for number, one in enumerate(self.series):
-            colour = COLOURS[number % len(COLOURS)]
-            y = [float("nan") if value is None else value for value in one.y]
-            error = None if one.error is None else [value or 0.0 for value in one.error]
-            label = plain(one.name)
-            if one.style == "bar":
-                shift = (bars.index(one) - (len(bars) - 1) / 2) * width
-                places = [place + shift for place in range(len(one.x))]
-                axes.bar(places, y, width, label=label, yerr=error, capsize=3, color=colour)
-                ticks = [plain(str(x)) for x in one.x]
-                steep = {"rotation": 25, "ha": "right"} if sum(map(len, ticks)) > _WIDE else {}
-                axes.set_xticks(range(len(one.x)), ticks, **steep)
-            elif one.style == "points":
-                axes.plot(one.x, y, marker_of(number), markersize=3, label=label, color=colour)
-            else:
-                axes.plot(one.x, y, linewidth=1.2, label=label, **look_of(number))
-        axes.set(xlabel=plain(self.x_label), ylabel=plain(self.y_label))
-        axes.set_title(plain(self.title), fontsize=10)
-        if self.series:
-            axes.legend(fontsize=7, ncols=2 if len(self.series) > 4 else 1)
+            bars = [one for one in self.series if one.style == "bar"]
+            width = 0.8 / max(1, len(bars))
+            for number, one in enumerate(self.series):
+                colour = COLOURS[number % len(COLOURS)]
+                y = [float("nan") if value is None else value for value in one.y]
+                error = None if one.error is None else [value or 0.0 for value in one.error]
+                label = plain(one.name)
+                if one.style == "bar":
+                    shift = (bars.index(one) - (len(bars) - 1) / 2) * width
+                    places = [place + shift for place in range(len(one.x))]
+                    axes.bar(places, y, width, label=label, yerr=error, capsize=3, color=colour)
+                    ticks = [plain(str(x)) for x in one.x]
+                    steep = {"rotation": 25, "ha": "right"} if sum(map(len, ticks)) > _WIDE else {}
+                    axes.set_xticks(range(len(one.x)), ticks, **steep)
+                elif one.style == "points":
+                    axes.plot(one.x, y, marker_of(number), markersize=3, label=label, color=colour)
+                else:
+                    axes.plot(one.x, y, linewidth=1.2, label=label, **look_of(number))
+            axes.set(xlabel=plain(self.x_label), ylabel=plain(self.y_label))
+            axes.set_title(plain(self.title), fontsize=10)
+            if self.series:
+                axes.legend(fontsize=7, ncols=2 if len(self.series) > 4 else 1)
 
 
 def _value(row: Sequence[str], place: int) -> float | None:
@@ -189,15 +186,9 @@ def _matplotlib() -> Any:
         raise OptionError("Figures need matplotlib: pip install 'optsum[plots]', or leave them out.") from None
 
 
-_MOST_POINTS: Final = 20_000
-_ENDINGS: Final = (".svg", ".png", ".pdf")
-_LEAST: Final = 1e-4  # The left end of the logarithmic axis of losses, at which smaller losses are drawn.
-_NO_LOSS: Final = 1e-12
-
-
 def checked_plot(path: str | Path) -> Path:
     place = Path(path)
-    if place.suffix.lower() not in _ENDINGS:
+    if place.suffix.lower() not in {".svg", ".png", ".pdf"}:
         raise OptionError(f"The plot {path} has a format that optsum cannot draw: name it .svg, .png or .pdf.")
     if not place.parent.is_dir():
         raise OptionError(f"The plot {path} cannot be written: there is no folder {place.parent}; create it first.")
@@ -212,8 +203,9 @@ def plot_comparison(comparison: Comparison, path: Path) -> None:
         shares, times = axes
         ratios_of = [np.asarray(comparison.details.ratios_of[row.strategy], np.float64) for row in comparison.rows]
         losses = [np.sort(np.maximum(1 - ratios, 0)) for ratios in ratios_of]
-        lost = [float(loss) for found in losses for loss in found if loss > _NO_LOSS]
-        least = max(_LEAST, 10.0 ** np.floor(np.log10(min(lost)))) if lost else 0.01
+        lost = [float(loss) for found in losses for loss in found if loss > 1e-12]
+        # Smaller losses are drawn at the left end of the logarithmic axis.
+        least = max(1e-4, 10.0 ** np.floor(np.log10(min(lost)))) if lost else 0.01
         most = max(10 * least, *lost, 0.0)
         for place, (row, found, ratios) in enumerate(zip(comparison.rows, losses, ratios_of, strict=True)):
             if not len(found):
@@ -251,7 +243,7 @@ def plot_frontier(results: Sequence[Result], path: Path, unit: str) -> None:
         return
     lengths = sorted({length for one in found for step in one.steps for length in (step.first, step.last)})
     lowest, highest = lengths[0], lengths[-1]
-    at = np.arange(lowest, highest + 1) if highest - lowest < _MOST_POINTS else np.array(lengths)
+    at = np.arange(lowest, highest + 1) if highest - lowest < 20_000 else np.array(lengths)
     best = _values(at, [[(step.first, step.objective) for step in one.steps] for one in found])
     bound = _values(at, [[(step.first, step.bound) for step in one.steps] for one in found])
     with canvas(path, width=7) as (figure, (values,)):

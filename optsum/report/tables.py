@@ -30,7 +30,8 @@ from optsum.whole import is_list
 _WIDE = 10_000
 _PAGE = 100  # Width in characters to which long columns are folded if the output is no terminal.
 _NAME = 24  # A narrow terminal shows at least this number of characters of a name.
-
+_MOST_UNITS = 25  # Number of units of a selection that a table shows.
+_COLUMNS = 6  # Number of lengths that a table of several topics shows, evenly spaced up to the largest.
 
 TableFormat: TypeAlias = Literal["text", "markdown", "csv", "latex"]  # Values of the option ``--format``.
 
@@ -75,10 +76,7 @@ class Tabular(ABC):
         return self.text()
 
     def __repr__(self) -> str:
-        shapes = [
-            f"{len(table.rows)} rows of {', '.join(column.heading for column in table.columns)}"
-            for table in self.shown_tables()
-        ]
+        shapes = (f"{len(table.rows)} rows of {', '.join(_headings(table))}" for table in self.shown_tables())
         return f"<{type(self).__name__}: {'; '.join(shapes)}>"
 
     def _repr_html_(self) -> str:
@@ -99,7 +97,7 @@ class Tabular(ABC):
     def to_pandas(self) -> Any:
         """Return the first table as a `pandas.DataFrame` of values, not of displayed texts."""
         table = self.shown_tables()[0]
-        return data_frame([_values(table, row) for row in _full(table)], [column.heading for column in table.columns])
+        return data_frame(_values(table), _headings(table))
 
 
 @dataclass(repr=False)
@@ -272,8 +270,7 @@ def table_format(name: str) -> TableFormat:
 def as_markdown(table: Table) -> str:
     from rich.cells import cell_len  # the displayed width: Chinese characters are two columns wide
 
-    heads = [_markdown(column.heading) for column in table.columns]
-    body = [[_markdown(cell) for cell in row] for row in _full(table)]
+    heads, *body = [list(map(_markdown, row)) for row in [_headings(table), *_full(table)]]
     widths = [max(3, *map(cell_len, cells)) for cells in zip(heads, *body, strict=True)]
     sides = [">" if column.numeric else "<" for column in table.columns]
     rule = ["-" * (width - 1) + (":" if side == ">" else "-") for width, side in zip(widths, sides, strict=True)]
@@ -298,33 +295,22 @@ def _markdown(text: str) -> str:
 
 def as_csv(table: Table) -> str:
     """Return unrounded comma-separated values; a cell that a spreadsheet would run as a formula causes a warning."""
-    file = StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow([column.heading for column in table.columns])
-    for row in _full(table):
-        cells = _values(table, row)
-        writer.writerow(cells)
-        if found := next((cell for cell in map(str, cells) if is_run(cell)), ""):
+    file, rows = StringIO(), _values(table)
+    csv.writer(file, lineterminator="\n").writerows([_headings(table), *rows])
+    for row in rows:
+        if found := next((cell for cell in map(str, row) if is_run(cell)), ""):
             getLogger("optsum").warning("a spreadsheet would run the cell %.40r as a formula", found)
     return file.getvalue()
 
 
 def as_latex(table: Table) -> str:
-    lines = [r"\begin{table}", r"\centering"]
-    if table.title:
-        lines.append(rf"\caption{{{_latex(table.title)}}}")
     sides = "".join("r" if column.numeric else "l" for column in table.columns)
-    lines += [rf"\begin{{tabular}}{{{sides}}}", r"\toprule"]
-    lines += [_latex_row(column.heading for column in table.columns), r"\midrule"]
-    lines += [_latex_row(row) for row in _full(table)]
-    lines += [r"\bottomrule", r"\end{tabular}"]
-    if table.caption:
-        lines += [r"\par\smallskip\footnotesize", _latex(_sentences(table))]
+    head, *body = [" & ".join(map(_latex, row)) + r" \\" for row in [_headings(table), *_full(table)]]
+    lines = [r"\begin{table}", r"\centering"]
+    lines += [rf"\caption{{{_latex(table.title)}}}"] if table.title else []
+    lines += [rf"\begin{{tabular}}{{{sides}}}", r"\toprule", head, r"\midrule", *body, r"\bottomrule", r"\end{tabular}"]
+    lines += [r"\par\smallskip\footnotesize", _latex(_sentences(table))] if table.caption else []
     return "\n".join([*lines, r"\end{table}"]) + "\n"
-
-
-def _latex_row(cells: Iterable[str]) -> str:
-    return " & ".join(map(_latex, cells)) + r" \\"
 
 
 def _latex(text: str) -> str:
@@ -340,12 +326,10 @@ def as_html(table: Table) -> str:
         return f"<tr>{''.join(made)}</tr>"
 
     title = f"<caption>{escape(visible(table.title))}</caption>" if table.title else ""
-    head = line("th", (column.heading for column in table.columns))
-    body = "".join(line("td", row) for row in _full(table))
+    head, body = line("th", _headings(table)), "".join(line("td", row) for row in _full(table))
     said = "<br>".join(escape(visible(each)) for each in table.caption)
-    return f"<table>{title}<thead>{head}</thead><tbody>{body}</tbody></table>" + (
-        f"<p><small>{said}</small></p>" if said else ""
-    )
+    below = f"<p><small>{said}</small></p>" if said else ""
+    return f"<table>{title}<thead>{head}</thead><tbody>{body}</tbody></table>{below}"
 
 
 def data_frame(rows: Sequence[Any], columns: Sequence[str] | None = None, dtype: str | None = None) -> Any:
@@ -356,23 +340,25 @@ def data_frame(rows: Sequence[Any], columns: Sequence[str] | None = None, dtype:
     return pandas.DataFrame(rows, columns=columns, dtype=dtype)
 
 
+def _headings(table: Table) -> list[str]:
+    return [column.heading for column in table.columns]
+
+
 def _full(table: Table) -> list[list[str]]:
     return [[*row, *("" for _ in table.columns[len(row) :])] for row in table.rows]
 
 
-def _values(table: Table, row: Sequence[str]) -> list[Any]:
-    return [
-        getattr(cell, "value", (None if cell in {"", "-"} else number_in(str(cell))) if column.numeric else str(cell))
-        for cell, column in zip(row, table.columns, strict=True)
-    ]
+def _values(table: Table) -> list[list[Any]]:
+    def value(cell: str, column: Column) -> Any:
+        shown = (None if cell in {"", "-"} else number_in(str(cell))) if column.numeric else str(cell)
+        return getattr(cell, "value", shown)
+
+    return [[value(cell, column) for cell, column in zip(row, table.columns, strict=True)] for row in _full(table)]
 
 
 _FORMATS: Final[dict[TableFormat, Callable[[Table], str]]] = {
     "text": Table.text, "markdown": as_markdown, "csv": as_csv, "latex": as_latex,
 }  # fmt: skip
-
-
-_MOST_UNITS = 25  # Number of units of a selection that a table shows.
 
 
 def as_row(value: Any) -> Mapping[str, Any]:
@@ -584,15 +570,12 @@ def headline(options: Options) -> str:
 
 
 def words_kept(options: Options) -> list[str]:
-    stemmed = ["stemmed" if options.stemmer == "rouge155" else f"stemmed as {options.stemmer}"]
-    return [*(stemmed if options.stem else []), *(["without stop words"] if options.stopwords != "keep" else [])]
+    stemmed = "stemmed" if options.stemmer == "rouge155" else f"stemmed as {options.stemmer}"
+    return [*([stemmed] if options.stem else []), *(["without stop words"] if options.stopwords != "keep" else [])]
 
 
 def longest_said(length: int | str | None, unit: str) -> str:
     return f"as many {unit} as the reference" if length == "reference" else f"{length} {unit}"
-
-
-_COLUMNS: Final = 6  # Number of lengths that a table of several topics shows, evenly spaced up to the largest.
 
 
 def frontier_table(results: Sequence[Result]) -> Table:
@@ -630,8 +613,8 @@ def steps_table(result: Result) -> Table:
     table = Table.of([], [*names, *(["optima"] if counted else [])])
     for step in one.steps:
         reached = _at(one.greedy or (), step.first)
-        cells = [number(step.first, 0), number(step.last, 0), _at_step(step), number(step.gain, 5)]
-        cells.append(number(None if step.selection is None else len(step.selection), 0))
+        size = None if step.selection is None else len(step.selection)
+        cells = [number(step.first, 0), number(step.last, 0), _at_step(step), number(step.gain, 5), number(size, 0)]
         cells.append(number(None if reached is None else reached.objective))
         table.add(*cells, *([number(step.count, 0)] if counted else []))
     table.caption = [

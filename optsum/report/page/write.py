@@ -490,6 +490,8 @@ def _of_enumeration(result: Result) -> dict[str, Any] | None:
 
 
 _POINTS: Final = 160  # The most corners of a line in a chart, which is too small to show more.
+_FAR: Final = 1e15
+GREEDY: Final = "greedy (frontier)"  # The name of greedy search in the rows of frontiers, as it has no row of its own.
 
 Point = tuple[float, float]
 
@@ -540,6 +542,7 @@ def rising(found: Sequence[float], count: int, axis: Axis) -> list[Point]:
 WIDTH: Final = 320
 HEIGHT: Final = 200
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 10, 8, 36
+IN_BLOCK: Final = 8  # Number of topics compressed together: fewer need more space, more take longer to unpack.
 STYLES: Final = 8  # Number of different styles of lines; the ninth variant looks like the first.
 
 
@@ -595,9 +598,6 @@ def _shown(value: float, axis: Axis) -> str:
     if axis.unit == "seconds":
         return short_seconds(value)
     return f"{value:.4g}"
-
-
-_DOTS: Final = 400  # The most dots of one variant in a chart.
 
 
 def profile(gathered: Gathered) -> Chart | None:
@@ -670,7 +670,7 @@ def sizes(gathered: Gathered) -> Chart | None:
         inside = [[time for size, time in found if low <= size < end] for low, end in parts]
         cells[place] = [seconds(median(times) if times else None) for times in inside]
     count = max(map(len, dots.values()))
-    every = ceil(count / _DOTS)
+    every = ceil(count / 400)  # so that there are at most 400 dots of one variant
     left = f", of which every {every}th is drawn" if every > 1 else ""
     about = f"Seconds from text to answer by number of sentences; n = {count}{left}."
     x = Axis("sentences", sizes[0], sizes[-1], log=sizes[-1] / sizes[0] > 20)
@@ -693,12 +693,9 @@ def losses(gathered: Gathered) -> Chart | None:
         f"Share of {gathered.kind}s that lose at most this part of the optimum; curves begin with those that lose "
         f"none{note}."
     )
-    low = max(_LEAST_LOSS, 10.0 ** floor(log10(min(lost))))
+    low = max(1e-4, 10.0 ** floor(log10(min(lost))))  # smaller losses are drawn at the left end
     high = max(10 * low, *lost)
     return _distribution(gathered, "Loss against the optimum", about, values, Axis("1 - ratio", low, high, log=True))
-
-
-_LEAST_LOSS: Final = 1e-4  # The left end of the logarithmic axis of losses, at which smaller losses are drawn.
 
 
 def ties(gathered: Gathered) -> Chart | None:
@@ -738,23 +735,15 @@ def _distribution(gathered: Gathered, title: str, about: str, values: dict[int, 
     return Chart(title, about, axis, _share_of(gathered), series, gathered.table(shares, cells))
 
 
-_COLUMNS: Final = 12  # The most lengths in the table of `lengths`.
-
-_CORNERS: Final = 120
-_FAR: Final = 1e15
-
-GREEDY: Final = "greedy (frontier)"  # The name of greedy search in the rows of frontiers, as it has no row of its own.
-
-
 def lengths(gathered: Gathered, objective: str = "") -> Chart | None:
     curves = _curves(gathered)
     where = sorted({length for found in curves.values() for curve in found for length, _ in curve})
     if len(where) < 2:
         return None
-    grid = where[:: ceil(len(where) / _CORNERS)]
+    grid = where[:: ceil(len(where) / 120)]
     series = {place: _mean(found, grid) for place, found in sorted(curves.items())}
     heights = [value for points in series.values() for _, value in points]
-    shown = grid[:: ceil(len(grid) / _COLUMNS)]
+    shown = grid[:: ceil(len(grid) / 12)]  # the table has at most 12 lengths
     of = f" ({objective})" if objective else ""
     about = f"Mean objective by maximum length{of}; {counted(len(where), 'length')}."
     x, y = Axis("maximum length", where[0], where[-1]), Axis("objective", min(0.0, *heights), max(*heights, 1e-9))
@@ -1078,9 +1067,6 @@ def _template() -> Any:
     source = (files("optsum.report.page.assets") / "page.html").read_text(encoding="utf-8")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     return environment.from_string(source)
-
-
-IN_BLOCK: Final = 8  # Number of topics compressed together: fewer need more space, more take longer to unpack.
 
 
 def blocks_of(problems: Iterable[PageProblem], gathered: Gathered) -> Iterator[str]:

@@ -7,7 +7,7 @@ tests are implemented here because a package of statistics would be a quarter of
 from __future__ import annotations
 
 from array import array
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
@@ -227,8 +227,6 @@ NO_EXACT: Final = "A time limit of the exact strategy needs such a strategy: nam
 
 Solver: TypeAlias = tuple[str, OwnOptions]  # A backend with its own options.
 
-USABLE: Final = "usable"  # The name that stands for all backends that work on this machine.
-
 
 @dataclass(frozen=True)
 class Plan:
@@ -237,12 +235,9 @@ class Plan:
     variants: tuple[Options, ...]  # The options of each run on a problem, those of the exact strategy first.
     exact: str | None  # The strategy that proves the optima with which the others are compared.
     added: bool = False  # Whether the exact strategy is run only for the optima, as the user did not list it.
-    # The solvers on which each strategy with a backend is run; empty for a single solver.
-    backends: tuple[Solver, ...] = ()
-    # The seeds with which each strategy that is not exact is run; empty for a single run.
-    seeds: tuple[int, ...] = ()
-    # The time limits, in seconds, with which each strategy is run; empty for one limit, or none.
-    time_limits: tuple[float, ...] = ()
+    backends: tuple[Solver, ...] = ()  # Solvers on which each strategy with a backend is run; empty for a single one.
+    seeds: tuple[int, ...] = ()  # Seeds with which each strategy that is not exact is run; empty for a single run.
+    time_limits: tuple[float, ...] = ()  # Limits (s) with which each strategy is run; empty for one limit, or none.
 
     @property
     def strategies(self) -> list[str]:
@@ -350,7 +345,7 @@ def solvers_of(given: object, base: Options) -> tuple[Solver, ...]:
                 raise OptionError(f"The options of the backend {name} cannot be used: {error}.") from None
         else:
             for name in _names(part, "backend"):
-                found += [(each, ()) for each in (_usable(base) if name == USABLE else [name])]
+                found += [(each, ()) for each in (_usable(base) if name == "usable" else [name])]
     names = [name for name, _ in found]
     solvers = []
     for name, own in found:
@@ -671,6 +666,7 @@ class ComparisonRow:
 
 
 _MEANS: Final = ("objective", "seconds", "bound", "nodes")  # Numbers of a row that are means over problems.
+_COUNTS: Final = ("solved", "infeasible", "guaranteed", "reached")  # Numbers of problems.
 
 
 class Comparison(Tabular):
@@ -703,9 +699,8 @@ class Comparison(Tabular):
         self.contradictions: list[str] = []
         self.details = Details(plan.strategies, plan.variants[0].formulated().sense)
         self._keep = keep_results
-        # By strategy: counts; and, by kind of number (or seed), the numbers of all problems.
-        self._counts: dict[str, Counter[str]] = {name: Counter() for name in plan.strategies}
-        kinds: list[str | int] = [*_MEANS, *{variant.seed for variant in plan.variants}]
+        # By strategy and kind of number (or seed), the numbers of all problems.
+        kinds: list[str | int] = [*_MEANS, *_COUNTS, *{variant.seed for variant in plan.variants}]
         self._numbers: dict[str, dict[str | int, array[float]]] = {
             name: {kind: array("d") for kind in kinds} for name in plan.strategies
         }
@@ -740,16 +735,13 @@ class Comparison(Tabular):
             self.contradictions.append(f"{results[0].id or '?'}: {', '.join(said)}")
         ratios: list[float | None] = []
         for name, variant, result in zip(self.plan.names, self.plan.variants, results, strict=True):
-            counts, infeasible, ratio, guaranteed = self._counts[name], result.status is Status.INFEASIBLE, None, False
+            infeasible, searched = result.status is Status.INFEASIBLE, result.status is not Status.ERROR
+            ratio, guaranteed = None, False
             if (key := result.key) is not None and consistent:  # a bound that is wrong guarantees no ratio
                 ratio, guaranteed = ratio_to_best(key, optimum, bounds)
-            counts["problems"] += 1
-            counts["solved"] += result.selection is not None or infeasible
-            counts["infeasible"] += infeasible
-            counts["reached"] += key is not None and key == optimum
-            counts["guaranteed"] += guaranteed
-            searched = result.status is not Status.ERROR
             numbers: dict[str | int, float | None] = {
+                "solved": result.selection is not None or infeasible, "infeasible": infeasible,
+                "reached": key is not None and key == optimum, "guaranteed": guaranteed,
                 "seconds": result.timing.answer_s if searched else None, "nodes": result.nodes if searched else None,
                 "bound": result.bound, "objective": result.objective, variant.seed: result.objective,
             }  # fmt: skip
@@ -763,12 +755,12 @@ class Comparison(Tabular):
     def rows(self) -> list[ComparisonRow]:
         names, found = self.plan.names, []
         variants = dict(zip(names, self.plan.variants, strict=True))
-        for name, counts in self._counts.items():
-            numbers, ratios = self._numbers[name], self.details.ratios_of[name]
+        for name, numbers in self._numbers.items():
+            ratios, problems = self.details.ratios_of[name], len(numbers["solved"])
             by_seed = [values for kind, values in numbers.items() if isinstance(kind, int)]
             own: dict[str, Any] = {f"mean_{kind}": mean_of(numbers[kind]) for kind in _MEANS}
-            own |= {what: counts[what] for what in ("problems", "solved", "infeasible", "guaranteed", "reached")}
-            own |= {"failed": counts["problems"] - counts["solved"], "seeds": names.count(name)}
+            own |= {kind: int(sum(numbers[kind])) for kind in _COUNTS}
+            own |= {"problems": problems, "failed": problems - own["solved"], "seeds": names.count(name)}
             own |= {"mean_ratio": mean_of(ratios), "min_ratio": min(ratios, default=None), "ratios": len(ratios)}
             own |= {"std_over_seeds": seeds_deviation(by_seed), "optima": self.optima * names.count(name)}
             own["median_seconds"] = median(numbers["seconds"]) if numbers["seconds"] else None

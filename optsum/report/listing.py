@@ -60,8 +60,8 @@ def _strategies() -> Table:
         refused = [case for case, options in objectives.items() if _failure(partial(accept, name, options))]
         return ["yes" if strategy.exact else "no", ", ".join(refused) or "-", strategy.about]
 
-    table = Table.of(["strategy", "proves"], long=["not for", "about"])
-    table.caption = [f"Tried: {', '.join(objectives)}."]
+    caption = [f"Tried: {', '.join(objectives)}."]
+    table = Table.of(["strategy", "proves"], long=["not for", "about"], caption=caption)
     return _listed(table, STRATEGIES, row_of, ["-", "-"])
 
 
@@ -123,10 +123,9 @@ def _metrics() -> Table:
 
 
 def _presets() -> Table:
-    table = Table.of(["preset"], long=["about"])
-    table.rows += [[name, preset.about] for name, preset in PRESETS.items()]
-    table.caption = ["optsum config show --preset NAME shows the options of a preset."]
-    return table
+    caption = ["optsum config show --preset NAME shows the options of a preset."]
+    rows = [[name, preset.about] for name, preset in PRESETS.items()]
+    return Table.of(["preset"], long=["about"], rows=rows, caption=caption)
 
 
 def _functions(functions: Registry[Any]) -> Table:

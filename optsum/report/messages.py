@@ -28,8 +28,6 @@ _LOG = logging.getLogger("optsum")
 LINE_S: Final = 30.0  # Seconds between two lines of progress in a log.
 
 _shown: list[Console] = []  # Consoles on which a bar is shown now.
-
-
 _quiet = [False]  # A stack; its last entry says whether only errors are reported.
 
 
@@ -155,8 +153,8 @@ def count_lines(path: str) -> int | None:
 @contextmanager
 def telling(file: str | None = None, *, verbose: bool = False, quiet: bool = False) -> Iterator[None]:
     """Show log messages on stderr (`verbose`: in a pipe, too; `quiet`: none), and write them to a file if given."""
-    level = _LOG.level
     with ExitStack() as stack:
+        stack.callback(_LOG.setLevel, _LOG.level)
         _quiet.append(quiet)
         stack.callback(_quiet.pop)
         for handler in [_Saying(verbose, quiet), *([_LogFile(file)] if file is not None else [])]:
@@ -165,10 +163,7 @@ def telling(file: str | None = None, *, verbose: bool = False, quiet: bool = Fal
             stack.callback(_LOG.removeHandler, handler)
         if not tracebacks_are_shown():
             _LOG.setLevel(logging.INFO)
-        try:
-            yield
-        finally:
-            _LOG.setLevel(level)
+        yield
 
 
 def note(message: str, *, failed: bool) -> None:

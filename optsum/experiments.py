@@ -765,8 +765,7 @@ def _check_shards(paths: Sequence[Path], facts: Sequence[dict[str, Any]]) -> Non
         seen[shard] = path
 
 
-Answers: TypeAlias = list[CellRows | None]
-"""The rows of topics that were finished together; None for a topic whose search Ctrl-C ended."""
+Answers: TypeAlias = list[CellRows | None]  # Rows of topics finished together; None for a search that Ctrl-C ended.
 
 
 def run(

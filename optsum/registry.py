@@ -16,17 +16,12 @@ if TYPE_CHECKING:
     from optsum.problem.formulation import Formulation
 
 DEFAULT_STRATEGY: Final = "auto"  # The strategy if none is named.
-DEFAULT_EXACT: Final = "branch-and-bound"
-"""The default strategy of functions that need an exact search: all optima, and the best value at every length."""
-
-DEFAULT_HEURISTIC: Final = "greedy"
-"""The heuristic that results are compared with; a row of `optsum.frontier` has a field of this name."""
-
+DEFAULT_EXACT: Final = "branch-and-bound"  # The default strategy for all optima, and for the value at every length.
+DEFAULT_HEURISTIC: Final = "greedy"  # Results are compared with it; rows of `optsum.frontier` have a field of its name.
 CLIMBER: Final = "vns"  # The strategy that finds a first selection of a problem that can only evaluate selections.
 BASELINES: Final = (DEFAULT_HEURISTIC, "lead", "random")  # The strategies compared with an exact one by default.
 CERTIFIED: Final = ("root", "none")  # Values of the option `bound` for strategies that compute no bound themselves.
-CERTIFICATE: Final = "optsum.solvers.certificate"
-"""The module whose functions `prepare` and `certify` compute a bound for strategies that prove none."""
+CERTIFICATE: Final = "optsum.solvers.certificate"  # `prepare` and `certify` there bound results that are not proven.
 
 PUBLIC_NAMES: Final[Mapping[str, str]] = {  # Public names of `optsum` that other packages define.
     "PYOMO_NEWER": "optsum.solvers.backends.pyomo:NEWER",

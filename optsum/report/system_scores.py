@@ -42,12 +42,10 @@ from optsum.system.clock import Termination
 from optsum.text.analyzer import nothing_left, tokenizer_check
 
 _LOG: Final = getLogger("optsum")
-
-_SHARED: Final = (
+_SHARED: Final = (  # Options of scoring that are also options of the search for oracles.
     *("references", "tokenizer", "stem", "stemmer", "stopwords", "counts", "model_units", "max_length", "length_unit"),
     *("length_tokenizer", "time_limit"),
 )
-"""Options of scoring that are also options of the search for oracles."""
 
 
 class OracleScores:

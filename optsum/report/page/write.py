@@ -793,9 +793,7 @@ def charts_of(gathered: Gathered) -> list[Chart]:
 
 
 Tile: TypeAlias = tuple[str, str, str]  # A number that is shown large, its name, and a remark.
-
-MatrixCell: TypeAlias = tuple[str, str, str, str]
-"""The results of a variant in a setting: mean objective, mean ratio, number of optima reached, and mean time."""
+MatrixCell: TypeAlias = tuple[str, str, str, str]  # Mean objective, mean ratio, number of optima reached, mean time.
 
 
 def sentences_of(gathered: Gathered) -> list[str]:

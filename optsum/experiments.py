@@ -250,14 +250,13 @@ def experiment_of(given: PathLike | Mapping[str, Any], options: Mapping[str, Any
         except OptsumError as error:
             named = ", ".join(f"{_written(name, where)} = {value}" for name, value in values.items())
             raise OptionError(f"{where}{f', with {named}' if named else ''}: {error}") from error
-    over = [name for name in table if table[name] is not None and every and all(name in values for values in every)]
-    if over:
+    if over := [name for name in table if table[name] is not None and all(name in values for values in every)]:
         raise OptionError(f"{where} has {_written(over[0], where)} both above the grid and in it: leave out one.")
     try:
         cells = {cell.config_hash: cell for cell in _on_solvers(resolved, own["backends"])}
     except OptsumError as error:
         raise OptionError(f"{where}: {error}") from error
-    for name, why in idle[0].items() if idle else ():
+    for name, why in idle[0].items():
         if all(name in each for each in idle):
             said = spoken(why) if {each[name] for each in idle} == {why} else "the options of any cell"
             _LOG.warning("%s: %s changes nothing with %s", where, name.replace("_", "-"), said)
@@ -724,8 +723,7 @@ def merge(folders: Iterable[PathLike], into: PathLike) -> RunStatus:
     return replace(status(into), doubts=tuple(doubts))
 
 
-def _changed(paths: Sequence[Path], facts: Sequence[dict[str, Any]]) -> list[str]:
-    said = []
+def _changed(paths: Sequence[Path], facts: Sequence[dict[str, Any]]) -> Iterator[str]:
     now: dict[str, dict[str, Any]] = {}
     for path, own in zip(paths, facts, strict=True):
         changed = list(own.get("changed", ()))
@@ -735,8 +733,7 @@ def _changed(paths: Sequence[Path], facts: Sequence[dict[str, Any]]) -> list[str
                 if found["sha256"] != known["sha256"]:
                     changed.append(f"the topics {known['path']} have changed")
         if changed:
-            said.append(f"the run {path} may be of two versions of its topics ({'; '.join(changed)})")
-    return said
+            yield f"the run {path} may be of two versions of its topics ({'; '.join(changed)})"
 
 
 def _check_shards(paths: Sequence[Path], facts: Sequence[dict[str, Any]]) -> None:

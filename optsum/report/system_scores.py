@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, product
 from logging import getLogger
@@ -114,7 +114,7 @@ class PackedContexts:
         resolved = resolve_context(self._given, lengths_given=True)
         self.limits = resolved.formulated().goal(resolved.spec())
 
-    def rows(self, topic: Topic, systems: Sequence[System]) -> list[dict[str, Any]]:
+    def rows(self, topic: Topic, systems: Sequence[System]) -> Iterator[dict[str, Any]]:
         if self._setup is None:
             resolved = resolve_context(self._given, lengths_given=topic.lengths is not None)
             self.limits = resolved.formulated().goal(resolved.spec())
@@ -130,12 +130,11 @@ class PackedContexts:
         most = best.bound_key if best.bound_key is not None else best.key
         fields = ("status", "objective", "bound", "numerator", "length", "selection", "missed")
         shown = {name: value for name, value in best.to_row().items() if name in fields}
-        rows = []
         for system in systems:
             try:
                 found, others = _chosen(topic, system, task, counted_one=setup.options.length_unit == "sentences")
             except InputError as error:
-                rows.append(_row_of(topic.id, system.system, _where(system) + str(error)))
+                yield _row_of(topic.id, system.system, _where(system) + str(error))
                 continue
             worth, (numerator, denominator) = task.problem.evaluate(found), task.problem.totals(found)
             length = others + (task.length(found) or 0)
@@ -146,8 +145,7 @@ class PackedContexts:
                 "over": over, "gap": None if gap is None else float(gap), **task.found(found), "optimum": shown,
                 "human": dict(system.human), "signature": best.signature,
             }  # fmt: skip
-            rows.append(_row_of(topic.id, system.system, **row))
-        return rows
+            yield _row_of(topic.id, system.system, **row)
 
 
 def _chosen(topic: Topic, system: System, task: Task, *, counted_one: bool) -> tuple[Selection, int]:
@@ -447,7 +445,7 @@ def score_rows(
 def _rows(topic: Topic, systems: Sequence[System], scores: SystemScores) -> list[dict[str, Any]]:
     try:
         if scores.packed is not None:
-            return scores.packed.rows(topic, systems)
+            return list(scores.packed.rows(topic, systems))
         rows = [_row(topic, system, scores.options) for system in systems]
         good = [(row, system) for row, system in zip(rows, systems, strict=True) if row["error"] is None]
         if scores.oracles is None or not good:

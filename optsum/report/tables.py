@@ -120,8 +120,6 @@ class Table(Tabular):
     title: str = ""
     caption: list[str] = field(default_factory=list)
 
-    __str__ = Tabular.__str__
-
     @classmethod
     def of(
         cls,

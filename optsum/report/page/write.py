@@ -23,7 +23,7 @@ from typing import Any, Final, TypeAlias
 from pydantic import ValidationError
 
 from optsum._version import __version__
-from optsum.contracts.result import Result, Status, listed
+from optsum.contracts.result import Result, Status
 from optsum.corpus.cover import claim_names, in_order, texts_of
 from optsum.corpus.topic import Topic, as_topic
 from optsum.coverage.instance import Key, Sense
@@ -384,6 +384,7 @@ def gather(rows: Iterable[Mapping[str, Any]]) -> Gathered:
                     "enumerate or run"
                 )
             result, details = Result.from_row(row), row.get("details")
+            search = result.strategy, result.backend, result.seed
             if details is not None and not isinstance(details, Mapping):
                 raise InputError(f"{_STRANGE}: not an object")  # noqa: TRY301
             if (
@@ -391,7 +392,7 @@ def gather(rows: Iterable[Mapping[str, Any]]) -> Gathered:
                 or details is not None
                 or result.id != block.id
                 or block.setting != Setting.of(row, block.setting.options)
-                or (result.id is None and _variant(result, 0) in block.found)
+                or (result.id is None and (*search, 0) in block.found)
             ):
                 block = _problem(gathered, known, row, details)
             variant = _free(block, result)
@@ -399,7 +400,7 @@ def gather(rows: Iterable[Mapping[str, Any]]) -> Gathered:
                 block = _problem(gathered, {}, row, details)
                 if result.id is not None and result.error is None:
                     known[block.setting, result.id] = block
-                variant = _variant(result, 0)
+                variant = *search, 0
         except InputError as error:
             raise InputError(f"{getattr(row, 'source', f'row {place}')}: {error}") from None
         kept = {key: value for key, value in result.extra.items() if key != "details"}
@@ -415,20 +416,14 @@ def gather(rows: Iterable[Mapping[str, Any]]) -> Gathered:
     return gathered
 
 
-def _variant(result: Result, number: int) -> Variant:
-    return result.strategy, result.backend, result.seed, number
-
-
 def _free(problem: PageProblem, result: Result) -> Variant | None:
     """Return a variant without a result; None if there is one of the same search, and one of the two is an error."""
-    for place in range(len(problem.found) + 1):
-        if (other := problem.found.get(_variant(result, place))) is None:
-            return _variant(result, place)
-        if other.result.config_hash == result.config_hash:
-            if (result.error, other.result.error) != (None, None):
-                return None
-            break
-    raise InputError(f"there are two rows of {result.id!r} by {result.strategy}: give the rows of each search once")
+    search = result.strategy, result.backend, result.seed
+    others = [each.result for variant, each in problem.found.items() if variant[:3] == search]
+    same = [other for other in others if other.config_hash == result.config_hash]
+    if same and (result.error, same[0].error) == (None, None):
+        raise InputError(f"there are two rows of {result.id!r} by {result.strategy}: give the rows of each search once")
+    return None if same else (*search, len(others))
 
 
 def _problem(
@@ -477,16 +472,14 @@ def _of_enumeration(result: Result) -> dict[str, Any] | None:
     found = result.enumeration
     if found is None or not found.optima:
         return None
-    sets = [list(map(listed, optimum)) for optimum in found.optima]
-    held = {"count": str(found.count), "complete": found.complete, "listed": sets, "shares": None}
+    held: dict[str, Any] = {"count": str(found.count), "complete": found.complete, "listed": found.optima}
     if found.near is not None:
-        shares = found.unit_shares
-        own = None if shares is None else [[listed(unit), share] for unit, share in shares]
-        return held | {"near": visible(found.near), "shares": own}
-    if found.complete and len(sets) == found.count:
+        return held | {"shares": found.unit_shares, "near": visible(found.near)}
+    shares = None
+    if found.complete and len(found.optima) == found.count:
         counts = Counter(unit for optimum in found.optima for unit in optimum)
-        held["shares"] = [[listed(unit), count / len(sets)] for unit, count in counts.items()]
-    return held
+        shares = [(unit, times / found.count) for unit, times in counts.items()]
+    return held | {"shares": shares}
 
 
 _POINTS: Final = 160  # The most corners of a line in a chart, which is too small to show more.

@@ -417,9 +417,7 @@ def seeds_of(given: object, seed: int | None = None) -> tuple[int, ...]:
             given = range(int(first), int(last)) if colon else [int(one) for one in given.split(",")]
         except ValueError:
             raise wrong from None
-    if not is_list(given, ordered=False):
-        raise wrong
-    found = tuple(islice(given, _MOST_SEEDS + 1))
+    found = tuple(islice(given, _MOST_SEEDS + 1)) if is_list(given, ordered=False) else ()
     if not found or not all(isinstance(seed, int) and not isinstance(seed, bool) and seed >= 0 for seed in found):
         raise wrong
     if len(found) > _MOST_SEEDS:

@@ -264,10 +264,8 @@ def plot_frontier(results: Sequence[Result], path: Path, unit: str) -> None:
 
 
 def _values(at: Any, curves: Sequence[Sequence[tuple[int, float | None]]]) -> Any:
-    rows = []
-    for steps in curves:
-        starts = np.array([first for first, _ in steps])
-        known = np.array([0.0 if value is None else value for _, value in steps], np.float64)
-        place = np.searchsorted(starts, at, side="right") - 1
-        rows.append(np.where(place >= 0, known[np.maximum(place, 0)], 0.0))
-    return np.array(rows)
+    def held(steps: Sequence[tuple[int, float | None]]) -> Any:
+        known = np.array([0.0, *(value or 0.0 for _, value in steps)])  # nothing before the first step
+        return known[np.searchsorted([first for first, _ in steps], at, side="right")]
+
+    return np.array(list(map(held, curves)))

@@ -266,11 +266,10 @@ class SystemScores(Tabular):
         self._each: list[list[str]] = []
         self.oracles = OracleScores(options) if options.oracles or options.each_oracle else None
         packs = options.formulation is not None and not FORMULATIONS.load(options.formulation).has_metric
-        for part in () if packs else parts:
-            if not part.of_texts:
-                raise UnsupportedError(
-                    f"{part.name} compares vectors, and summaries to score have none: choose n-grams with --metric."
-                )
+        if vectors := [part.name for part in parts if not packs and not part.of_texts]:
+            raise UnsupportedError(
+                f"{vectors[0]} compares vectors, and summaries to score have none: choose n-grams with --metric."
+            )
         self.packed = PackedContexts(options) if packs else None
         self._systems: defaultdict[str, list[Scored]] = defaultdict(list)
         self._of_topics: defaultdict[tuple[str, Point], list[tuple[float | None, float | None]]] = defaultdict(list)

@@ -1055,9 +1055,8 @@ def _assets(names: tuple[str, ...]) -> str:
 def _template() -> Any:
     from jinja2 import Environment, StrictUndefined
 
-    source = (files("optsum.report.page.assets") / "page.html").read_text(encoding="utf-8")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    return environment.from_string(source)
+    return environment.from_string(_assets(("page.html",)))
 
 
 def blocks_of(problems: Iterable[PageProblem], gathered: Gathered) -> Iterator[str]:

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from optsum.report.comparison import Comparison
 
 
-Style = Literal["line", "points", "bar"]
-
 _MARKERS: Final = "os^DvPX*"  # Series have different markers, so that they differ without colours, too.
 _WIDE: Final = 60  # If the names below bars have more characters together, they are rotated.
 _STAMPS: Final = {".png": ("Software", "Description"), ".pdf": ("CreationDate", "Subject")}
@@ -42,10 +40,6 @@ def look_of(place: int) -> dict[str, Any]:
     return {"color": COLOURS[place % len(COLOURS)], "linestyle": _DASHES[place % len(_DASHES)]}
 
 
-def marker_of(place: int) -> str:
-    return _MARKERS[place % len(_MARKERS)]
-
-
 @dataclass(frozen=True)
 class Series:
     """The data of one curve, one cloud of points, or the bars of one colour."""
@@ -54,7 +48,7 @@ class Series:
     x: Sequence[float | str]  # Texts are the categories of bars.
     y: Sequence[float | None]  # None for a missing value.
     error: Sequence[float | None] | None = None  # Half widths of the intervals around `y`.
-    style: Style = "line"
+    style: Literal["line", "points", "bar"] = "line"
 
 
 @dataclass
@@ -125,7 +119,7 @@ class Figure:
                     steep = {"rotation": 25, "ha": "right"} if sum(map(len, ticks)) > _WIDE else {}
                     axes.set_xticks(range(len(one.x)), ticks, **steep)
                 elif one.style == "points":
-                    axes.plot(one.x, y, marker_of(number), markersize=3, label=label, color=colour)
+                    axes.plot(one.x, y, _MARKERS[number % len(_MARKERS)], markersize=3, label=label, color=colour)
                 else:
                     axes.plot(one.x, y, linewidth=1.2, label=label, **look_of(number))
             axes.set(xlabel=plain(self.x_label), ylabel=plain(self.y_label))
@@ -219,7 +213,12 @@ def plot_comparison(comparison: Comparison, path: Path) -> None:
                 low, high = np.quantile(ratios, [0.25, 0.75])
                 middle = float(row.mean_ratio or 0)
                 reach = [[max(middle - low, 0)], [max(high - middle, 0)]]
-                point = {"color": look["color"], "fmt": marker_of(place), "capsize": 3, "label": look["label"]}
+                point = {
+                    "color": look["color"],
+                    "fmt": _MARKERS[place % len(_MARKERS)],
+                    "capsize": 3,
+                    "label": look["label"],
+                }
                 times.errorbar([row.median_seconds], [middle], yerr=reach, **point)
         shares.set(xlabel="loss against the optimum: 1 - ratio", ylabel="share of runs that lose at most this much")
         shares.set(xscale="log", xlim=(least, most), ylim=(0, 1.03))

@@ -601,16 +601,15 @@ class RunStatus:
 def in_words(found: RunStatus) -> str:
     of = "" if found.total is None else f" of {found.total}"
     state = "running" if found.running else "complete" if found.complete else "stopped"
-    parts = [f"{found.folder}: {state}"]
-    if found.shard != "1/1":
-        parts.append(f"shard {found.shard}")
     kinds = ", ".join(f"{count} {status.replace('_', ' ')}" for status, count in found.rows.items())
-    parts.append(f"{found.done}{of} done" + (f" ({kinds})" if kinds else ""))
-    if found.per_second is not None:
-        parts.append(f"{found.per_second:.3g} a second")
-    if found.left_s is not None and not found.complete:
-        parts.append(f"{duration(found.left_s)} left")
-    return "; ".join(parts)
+    parts = [
+        f"{found.folder}: {state}",
+        "" if found.shard == "1/1" else f"shard {found.shard}",
+        f"{found.done}{of} done" + (f" ({kinds})" if kinds else ""),
+        "" if found.per_second is None else f"{found.per_second:.3g} a second",
+        "" if found.left_s is None or found.complete else f"{duration(found.left_s)} left",
+    ]
+    return "; ".join(filter(None, parts))
 
 
 def said_of_errors(found: RunStatus) -> str:

@@ -213,12 +213,8 @@ def plot_comparison(comparison: Comparison, path: Path) -> None:
                 low, high = np.quantile(ratios, [0.25, 0.75])
                 middle = float(row.mean_ratio or 0)
                 reach = [[max(middle - low, 0)], [max(high - middle, 0)]]
-                point = {
-                    "color": look["color"],
-                    "fmt": _MARKERS[place % len(_MARKERS)],
-                    "capsize": 3,
-                    "label": look["label"],
-                }
+                marker = _MARKERS[place % len(_MARKERS)]
+                point = {"color": look["color"], "fmt": marker, "capsize": 3, "label": look["label"]}
                 times.errorbar([row.median_seconds], [middle], yerr=reach, **point)
         shares.set(xlabel="loss against the optimum: 1 - ratio", ylabel="share of runs that lose at most this much")
         shares.set(xscale="log", xlim=(least, most), ylim=(0, 1.03))

@@ -63,7 +63,6 @@ from optsum.system.files import (
     describe_os_error,
     forget,
     lock,
-    name_of,
     open_own,
     read_text,
     replacing,
@@ -174,7 +173,7 @@ class Experiment:
         return {name: dict(value) if isinstance(value, tuple) else value for name, value in said.items()}
 
     def read(self, path: str) -> Iterator[Topic | BadTopic]:
-        return topics_read(path, self.cells[0].reading.of_input(name_of(path), self.columns))
+        return topics_read(path, self.cells[0].reading.of_input(path, self.columns))
 
     def inputs(self) -> list[dict[str, Any]]:
         """Return the `fingerprint` of each file of topics, and in ``beside`` that of files that its topics name."""

@@ -17,19 +17,7 @@ from importlib.util import spec_from_file_location
 from operator import attrgetter
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Final,
-    Generic,
-    Literal,
-    Self,
-    TypeVar,
-    Union,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from optsum.errors import OptionError, UnsupportedError, unknown_name
 
@@ -37,7 +25,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 T = TypeVar("T")
-_PLACE: Final = re.compile(r"(?:.+\.py|\w+(?:\.\w+)*):[A-Za-z_][\w.]*")
+_PLACE = re.compile(r"(?:.+\.py|\w+(?:\.\w+)*):[A-Za-z_][\w.]*")
 
 
 @dataclass(eq=False, repr=False)
@@ -245,7 +233,7 @@ def load_place(place: str) -> Any:
         raise ImportError(f"{home} has no {name}") from None
 
 
-_OWN: Final = "optsum_own_"
+_OWN = "optsum_own_"
 """Prefix of the module name of a single file; the encoded path follows, so that other processes can import it."""
 
 
@@ -281,7 +269,7 @@ def _attribute(path: str) -> Any:
         ) from error
 
 
-_LARGEST: Final = 2**62  # Sums with larger numbers might overflow the 64-bit integers of the kernels.
+_LARGEST = 2**62  # Sums with larger numbers might overflow the 64-bit integers of the kernels.
 _KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text", NoneType: "nothing"}
 
 

@@ -442,9 +442,8 @@ def _problem(
     if details is not None and problem.text is None:
         topic = topic_of(row, details)
         problem.text = text_of(topic, setting, details.get("parts"))
-        problem.sentences, problem.words = len(topic.sentences), sum(map(word_count, topic.sentences))
-        if not setting.of_texts:
-            problem.words = None
+        problem.sentences = len(topic.sentences)
+        problem.words = sum(map(word_count, topic.sentences)) if setting.of_texts else None
         problem.optima = _checked(details.get("optima"))
     return problem
 

@@ -832,10 +832,9 @@ def run(
         raise our_name(strange) or unknown_name("option of a run", strange, known)
     if isinstance(executor, str):
         workers["executor"], executor = executor, None
-    resume, details = flag(resume, "The option resume"), flag(details, "The option details")
-    progress = flag(progress, "The option progress")
-    how: dict[str, Any] = {"resume": resume, "shard": shard, "limit": limit, "details": details}
-    carry_out(experiment, folder, workers, executor, progress=progress, **how)
+    asked = {"resume": resume, "details": details, "progress": progress}
+    how = {name: flag(value, f"The option {name}") for name, value in asked.items()}
+    carry_out(experiment, folder, workers, executor, shard=shard, limit=limit, **how)
     return status(folder)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
@@ -136,7 +135,7 @@ def duration(seconds: float) -> str:
 def count_lines(path: str) -> int | None:
     """Return the number of non-blank lines of a file; None for a pipe, a compressed file or an unreadable one."""
     try:
-        if path == "-" or not stat.S_ISREG(Path(path).stat().st_mode):
+        if path == "-" or not Path(path).is_file():
             return None
         with Path(path).open("rb") as file:
             if file.read(8).startswith(PACKED):

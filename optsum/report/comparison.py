@@ -124,7 +124,7 @@ def chance(differences: Sequence[float]) -> Cell:
 
 
 def claims(results: Sequence[Result]) -> tuple[Key | None, list[Key], bool]:
-    """Return the claims of results of one problem: the optimum or None, all bounds, and whether they are consistent."""
+    """Return the optimum, if known, and all bounds of the results of a problem; None, [] and False if they conflict."""
     keys = [key for result in results if (key := result.key) is not None]
     bounds = [bound for result in results if (bound := result.bound_key) is not None]
     optima = {key for result in results if result.status is Status.OPTIMAL and (key := result.key) is not None}
@@ -133,22 +133,25 @@ def claims(results: Sequence[Result]) -> tuple[Key | None, list[Key], bool]:
     # Bounds lie above all selections when maximizing, below when minimizing.
     sides = {bound > key for key in keys for bound in bounds if bound != key}
     infeasible = any(result.status is Status.INFEASIBLE for result in results)
-    consistent = len(optima) <= 1 and len(sides) <= 1 and not (infeasible and keys)
-    return (optima.pop() if len(optima) == 1 else None), bounds, consistent
+    if len(optima) > 1 or len(sides) > 1 or (infeasible and keys):  # a claim is wrong, and nobody knows which
+        return None, [], False
+    return next(iter(optima), None), bounds, True
 
 
-def ratio_to_best(key: Key, optimum: Key | None, bounds: Sequence[Key]) -> tuple[float | None, bool]:
+def _ratio(key: Key, best: Key) -> float:
+    if key == best:
+        return 1.0
+    small, large = sorted((abs(Fraction(key)), abs(Fraction(best))))  # either may be the larger, so at most 1
+    return float(small / large) if (key > 0) == (best > 0) else 0.0
+
+
+def ratio_to_best(key: Key | None, optimum: Key | None, bounds: Sequence[Key]) -> tuple[float | None, bool]:
     """Return the ratio to the optimum and False, or to the tightest bound (a lower limit of the ratio) and True."""
-
-    def ratio(best: Key) -> float:
-        if key == best:
-            return 1.0
-        small, large = sorted((abs(Fraction(key)), abs(Fraction(best))))  # either may be the larger, so at most 1
-        return float(small / large) if (key > 0) == (best > 0) else 0.0
-
+    if key is None:
+        return None, False
     if optimum is not None:
-        return ratio(optimum), False
-    return max(map(ratio, bounds), default=None), bool(bounds)
+        return _ratio(key, optimum), False
+    return max((_ratio(key, bound) for bound in bounds), default=None), bool(bounds)
 
 
 Interval: TypeAlias = Literal["student", "z"]
@@ -721,7 +724,6 @@ class Comparison(Tabular):
             return
         self.problems += 1
         optimum, bounds, consistent = claims(results)
-        optimum = optimum if consistent else None
         self.optima += optimum is not None
         self.chosen += any(result.selection for result in results)
         if not consistent:
@@ -734,12 +736,10 @@ class Comparison(Tabular):
         ratios: list[float | None] = []
         for name, variant, result in zip(self.plan.names, self.plan.variants, results, strict=True):
             infeasible, searched = result.status is Status.INFEASIBLE, result.status is not Status.ERROR
-            ratio, guaranteed = None, False
-            if (key := result.key) is not None and consistent:  # a bound that is wrong guarantees no ratio
-                ratio, guaranteed = ratio_to_best(key, optimum, bounds)
+            ratio, guaranteed = ratio_to_best(result.key, optimum, bounds)
             numbers: dict[str | int, float | None] = {
                 "solved": result.selection is not None or infeasible, "infeasible": infeasible,
-                "reached": key is not None and key == optimum, "guaranteed": guaranteed,
+                "reached": optimum is not None and result.key == optimum, "guaranteed": guaranteed,
                 "seconds": result.timing.answer_s if searched else None, "nodes": result.nodes if searched else None,
                 "bound": result.bound, "objective": result.objective, variant.seed: result.objective,
             }  # fmt: skip

@@ -293,15 +293,12 @@ class PageProblem:
         return next(best, known)
 
     def judge(self) -> None:
-        self.optimum, bounds, consistent = claims([each.result for each in self.found.values()])
-        if not consistent:  # then a claim is wrong, and nobody knows which
-            self.optimum, bounds = None, []
+        self.optimum, bounds, _ = claims([each.result for each in self.found.values()])
         if self.optimum is None and bounds:
             self.bound = float((max if self.setting.minimizes else min)(bounds))
         for each in self.found.values():
-            if (key := each.result.key) is not None:
-                each.ratio, each.guaranteed = ratio_to_best(key, self.optimum, bounds)
-                each.reached = key == self.optimum
+            each.ratio, each.guaranteed = ratio_to_best(each.result.key, self.optimum, bounds)
+            each.reached = self.optimum is not None and each.result.key == self.optimum
 
 
 @dataclass

@@ -134,14 +134,11 @@ class Setting:
             if not self.minimizes:
                 return f"{what}: {self.setup.formulation.goal(options.spec())}"
             return f"{what} of as few {options.length_unit if options.weights == 'length' else 'sentences'} as can be"
-        if options.max_length is None:
-            size = f"{what} of any length"
-        elif options.min_length:
-            size = f"{what} of {options.min_length} to {longest_said(options.max_length, options.length_unit)}"
-        else:
-            size = f"{what} of at most {longest_said(options.max_length, options.length_unit)}"
+        longest = longest_said(options.max_length, options.length_unit)
+        size = f"{options.min_length} to {longest}" if options.min_length else f"at most {longest}"
+        size = "any length" if options.max_length is None else size
         measure = "F1" if options.measure == "f1" else options.measure
-        words = [f"{size}; {_capitals(options.metric)} {measure} against {_REFERENCES[options.references]}"]
+        words = [f"{what} of {size}; {_capitals(options.metric)} {measure} against {_REFERENCES[options.references]}"]
         return "; ".join([", ".join([*words, *words_kept(options)]), *self._more])
 
     def to_json(self) -> dict[str, Any]:

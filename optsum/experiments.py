@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cache, cached_property
 from io import FileIO
 from itertools import islice, product
 from logging import getLogger
@@ -722,13 +722,12 @@ def merge(folders: Iterable[PathLike], into: PathLike) -> RunStatus:
 
 
 def _changed(paths: Sequence[Path], facts: Sequence[dict[str, Any]]) -> Iterator[str]:
-    now: dict[str, dict[str, Any]] = {}
+    now = cache(fingerprint)  # shards of one run have the same topics
     for path, own in zip(paths, facts, strict=True):
         changed = list(own.get("changed", ()))
         for known in () if changed else own["inputs"]:
             with suppress(InputError):  # they need not be on this machine
-                found = now.setdefault(known["path"], fingerprint(known["path"]))
-                if found["sha256"] != known["sha256"]:
+                if now(known["path"])["sha256"] != known["sha256"]:
                     changed.append(f"the topics {known['path']} have changed")
         if changed:
             yield f"the run {path} may be of two versions of its topics ({'; '.join(changed)})"

@@ -18,7 +18,7 @@ from math import ceil, floor, log10
 from operator import itemgetter
 from pathlib import Path
 from statistics import fmean, median
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from pydantic import ValidationError
 
@@ -482,8 +482,7 @@ GREEDY: Final = "greedy (frontier)"  # The name of greedy search in the rows of 
 Point = tuple[float, float]
 
 
-@dataclass(frozen=True)
-class Axis:
+class Axis(NamedTuple):
     """The title, range and scale of an axis of a chart."""
 
     title: str
@@ -497,8 +496,7 @@ def _share_of(gathered: Gathered) -> Axis:
     return Axis(f"share of {gathered.kind}s", 0.0, 1.0, unit="share")
 
 
-@dataclass(frozen=True)
-class Chart:
+class Chart(NamedTuple):
     """One small chart of the page."""
 
     title: str

@@ -832,7 +832,7 @@ def run(
     if isinstance(executor, str):
         workers["executor"], executor = executor, None
     asked = {"resume": resume, "details": details, "progress": progress}
-    how = {name: flag(value, f"The option {name}") for name, value in asked.items()}
+    how: dict[str, Any] = {name: flag(value, f"The option {name}") for name, value in asked.items()}
     carry_out(experiment, folder, workers, executor, shard=shard, limit=limit, **how)
     return status(folder)
 

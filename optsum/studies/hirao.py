@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
-from itertools import product
+from itertools import chain, product
 from math import inf, sqrt
 from operator import itemgetter
 from statistics import fmean, median
@@ -182,7 +182,7 @@ class Judged:
 
 
 def correlations(study: HiraoStudy) -> list[Table]:
-    names = dict.fromkeys(name for row in study.of("system") for name in row["human"])
+    names = dict.fromkeys(chain.from_iterable(row["human"] for row in study.of("system")))
     return [_correlation_table(study, name) for name in names]
 
 
@@ -269,11 +269,9 @@ def _resampled(count: int, study: HiraoStudy) -> Floats:
 
 
 def _of_topics(judged: Judged, values: Floats, weights: Floats) -> list[str]:
-    cells = []
-    for rank in (False, True):
-        found = _correlation(values.mean(axis=0), judged.human.mean(axis=0), rank)
-        cells += _with_interval(found, _correlation(weights @ values, weights @ judged.human, rank))
-    return cells
+    sides = (values.mean(axis=0), judged.human.mean(axis=0)), (weights @ values, weights @ judged.human)
+    found = [[_correlation(*each, rank) for each in sides] for rank in (False, True)]
+    return [cell for value, samples in found for cell in _with_interval(value, samples)]
 
 
 def _of_draws(judged: Judged, values: Floats, study: HiraoStudy) -> list[str]:
@@ -303,9 +301,8 @@ def _against(judged: Judged, group: tuple[str, str], weights: Floats) -> str:
 
 
 def _correlation(values: Floats, human: Floats, rank: bool) -> Any:
-    one, other = ((ranks(side) if rank else side) for side in (values, human))
-    one = one - one.mean(axis=-1, keepdims=True)
-    other = other - other.mean(axis=-1, keepdims=True)
+    sides = ((ranks(side) if rank else side) for side in (values, human))
+    one, other = (side - side.mean(axis=-1, keepdims=True) for side in sides)
     size = np.sqrt((one**2).sum(axis=-1) * (other**2).sum(axis=-1))
     with np.errstate(invalid="ignore", divide="ignore"):
         # A smaller size is a rounding error of numbers that are all equal.
@@ -397,13 +394,12 @@ def systems(study: HiraoStudy) -> Table | None:
 
 def ratios(study: HiraoStudy) -> Table:
     title = f"{study.greedy.capitalize()} extracts against oracles (section 6.2.2)"
-    table = study.table(title, _OF, ["ratio", "least", "optimal", "problems"])
+    rows = []
     for cells, found in _groups(study, every=False):
-        near = [row["ratio"] for row in found]
-        hits = sum(row["greedy_optimal"] for row in found)
-        table.add(*cells, average(near), number(min(near)), f"{hits:g}", str(len(found)))
-    table.caption.append("ratio: mean of greedy / oracle; least: the worst; optimal: greedy found an oracle.")
-    return table
+        near, hits = [row["ratio"] for row in found], sum(row["greedy_optimal"] for row in found)
+        rows.append([*cells, average(near), number(min(near)), f"{hits:g}", str(len(found))])
+    caption = ["ratio: mean of greedy / oracle; least: the worst; optimal: greedy found an oracle."]
+    return study.table(title, _OF, ["ratio", "least", "optimal", "problems"], rows, caption)
 
 
 def overlaps(study: HiraoStudy) -> Table:
@@ -546,17 +542,14 @@ def _rows(topic: Submitted, setups: Setups, cut: Cut, extracts: int) -> list[Row
     size |= {"references": len(topic.references), "reference_words": of_references}
     found: list[Searched] = []
     for metric, reference in product(METRICS, (None, *range(len(topic.references)))):
+        setting, part = ("multi", topic) if reference is None else ("single", topic.with_references([reference]))
         if reference == 0 and len(topic.references) == 1:  # the same problem as with all references
             row, oracles = found[-1]
-            found.append(({**row, "references": "single", "reference": 0}, oracles))
-            continue
-        part = topic
-        if reference is not None:
-            part = replace(topic.with_references([reference]), id=f"{topic.id}#{reference}")
-        row, oracles = _problem(part, {role: seeded for (of, role), seeded in setups.items() if of == metric})
-        setting = "multi" if reference is None else "single"
-        row = {"kind": "problem", "metric": metric, "references": setting, "reference": reference, **row}
-        found.append((row, oracles))
+        else:
+            part = part if reference is None else replace(part, id=f"{topic.id}#{reference}")
+            row, oracles = _problem(part, {role: seeded for (of, role), seeded in setups.items() if of == metric})
+        about = {"kind": "problem", "metric": metric, "references": setting, "reference": reference}
+        found.append(({**about, **row, **about}, oracles))
     drawn = ((metric, seeded[0]) for (metric, role), seeded in setups.items() if role == "any")
     rows = [size, *(row for row, _ in found), *(_extracts(topic, *each, extracts) for each in drawn)]
     for system, text in summaries_of(topic, rows, LINES, text_of):

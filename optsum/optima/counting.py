@@ -12,7 +12,6 @@ import numpy as np
 _CHEAP: Final = 200_000
 _LARGEST_TABLE: Final = 20_000_000
 _MOST_BITS: Final = 1_000_000_000
-_MOST_FLOAT: Final = 1000  # Units whose number of subsets still fits a float.
 _FEW: Final = 10
 
 
@@ -46,26 +45,19 @@ def count_feasible_forest(lengths: Sequence[int], parents: Sequence[int], min_le
         return 0
     width = len(lengths) + 2
     cut = (1 << (width * (high + 1))) - 1
-    children: list[list[int]] = [[] for _ in lengths]
-    order = [unit for unit, parent in enumerate(parents) if parent < 0]
+    children: list[list[int]] = [[] for _ in range(len(lengths) + 1)]  # at last the roots, whose parent is -1
     for unit, parent in enumerate(parents):
-        if parent >= 0:
-            children[parent].append(unit)
+        children[parent].append(unit)
+    order = list(children[-1])
     for unit in order:  # the list grows in the loop
         order += children[unit]
-    below = [1] * len(lengths)
-    totals = 1
+    below = [1] * len(children)
     for unit in reversed(order):
-        if lengths[unit] > high:
-            continue
-        others = below[parents[unit]] if parents[unit] >= 0 else totals
-        others = (others + (others * below[unit] << (width * lengths[unit]))) & cut
-        if parents[unit] >= 0:
-            below[parents[unit]] = others
-        else:
-            totals = others
+        if lengths[unit] <= high:
+            others = below[parents[unit]]
+            below[parents[unit]] = (others + (others * below[unit] << (width * lengths[unit]))) & cut
     # Modulo base - 1, a number is congruent to the sum of its digits, here the counts, and their sum is below base - 1.
-    return (totals >> (width * low)) % ((1 << width) - 1) - (low == 0)
+    return (below[-1] >> (width * low)) % ((1 << width) - 1) - (low == 0)
 
 
 def estimate_feasible(lengths: Iterable[int], min_length: int, max_length: int, enough: float = inf) -> float:
@@ -75,9 +67,7 @@ def estimate_feasible(lengths: Iterable[int], min_length: int, max_length: int, 
     low = max(int(min_length), 0)
     if high < low:
         return 0.0
-    if low == 0 and _at_least(units, high, enough) > enough:
-        return inf
-    if len(units) > _MOST_FLOAT:
+    if (low == 0 and _at_least(units, high, enough) > enough) or len(units) > 1000:  # whose subsets still fit a float
         return inf
     if len(units) * (len(units) + high) <= _CHEAP:
         return float(count_feasible(units, low, high))
@@ -107,10 +97,8 @@ def _at_least(lengths: list[int], max_length: int, enough: float) -> float:
 def reachable(lengths: Sequence[int], min_length: int, max_length: int) -> Callable[[int, int], bool]:
     """Return a test of (u, length): whether some non-empty set of units >= u, added to a length, is within limits."""
     n, total = len(lengths), sum(lengths)
-    rest, least = [0] * (n + 1), [max_length + 1] * (n + 1)
-    for unit in range(n - 1, -1, -1):
-        rest[unit] = rest[unit + 1] + lengths[unit]
-        least[unit] = min(least[unit + 1], lengths[unit])
+    rest = list(accumulate(reversed(lengths), initial=0))[::-1]
+    least = list(accumulate(reversed(lengths), min, initial=max_length + 1))[::-1]
 
     def roughly(unit: int, length: int) -> bool:
         return length + rest[unit] >= min_length and length + least[unit] <= max_length
@@ -133,15 +121,12 @@ def reachable(lengths: Sequence[int], min_length: int, max_length: int) -> Calla
     return exactly
 
 
-_WIDEST: Final = 2**31  # Bits of the largest table (256 MB) that is tried.
-
-
 def fit(lengths: Sequence[int], kept: Sequence[int], others: Sequence[int], low: int, high: int) -> list[int] | None:
     """Return units of total length `low` to `high`: each of `kept` that still fits, then others if needed; or None."""
     kept, others = ([unit for unit in units if lengths[unit] <= high] for units in (kept, others))
     order = [*kept, *others]
     high = min(high, sum(lengths[unit] for unit in order))
-    if low > high or (len(order) + 1) * (high + 1) > _WIDEST:
+    if low > high or (len(order) + 1) * (high + 1) > 2**31:  # bits of the largest table (256 MB) that is tried
         return None
     within = (1 << (high + 1)) - 1
     reach = [1]  # bit s of entry i, after the reversal: some of the units from place i in the order sum to s

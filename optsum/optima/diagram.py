@@ -16,12 +16,15 @@ from __future__ import annotations
 
 import random
 import sys
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import groupby
 from math import sqrt
+from operator import itemgetter
 from statistics import fmean, stdev
 from typing import Any, Final
 
@@ -31,14 +34,12 @@ from numpy.typing import NDArray
 from optsum.errors import InputError, UnsupportedError
 from optsum.system.clock import of_search
 
-_DEEP: Final = 100_000
-
 
 @contextmanager
 def deep_recursion() -> Iterator[None]:
     """Raise Python's recursion limit within a block, for functions that call themselves once for each unit of a set."""
     before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, _DEEP))
+    sys.setrecursionlimit(max(before, 100_000))
     try:
         yield
     finally:
@@ -75,10 +76,8 @@ class Diagram:
                     without, with_ = branches[x - first]
                     marks[without] = marks[with_] = 1
         reached = np.frombuffer(marks, dtype=np.bool_)
-        number = np.cumsum(reached) - 1
-        kept = nodes[reached].copy()
-        kept[:, 1] = number[kept[:, 1]]
-        kept[:, 2] = number[kept[:, 2]]
+        number, kept = np.cumsum(reached) - 1, nodes[reached]
+        kept[:, 1:] = number[kept[:, 1:]]
         return Diagram(kept, int(number[root]))
 
     @staticmethod
@@ -88,15 +87,9 @@ class Diagram:
 
         def build(rows: list[tuple[int, ...]], depth: int) -> int:
             """Return the node of the sorted rows without their first `depth` units, in which all rows agree."""
-            if not rows:
-                return EMPTY_FAMILY
-            ended = len(rows[0]) == depth
-            groups: list[tuple[int, list[tuple[int, ...]]]] = []
-            for row in rows[1:] if ended else rows:
-                if not groups or groups[-1][0] != row[depth]:
-                    groups.append((row[depth], []))
-                groups[-1][1].append(row)
+            ended = bool(rows) and len(rows[0]) == depth
             node = EMPTY_SET if ended else EMPTY_FAMILY
+            groups = [(unit, list(same)) for unit, same in groupby(rows[ended:], itemgetter(depth))]
             for unit, members in reversed(groups):
                 node = nodes.node(unit, node, build(members, depth + 1))
             return node
@@ -140,14 +133,11 @@ class Diagram:
         ways: list[tuple[int, tuple[int, ...]]] = [(self.root, ())]
         while ways:
             node, chosen = ways.pop()
-            if node == EMPTY_FAMILY:
-                continue
-            if node == EMPTY_SET:
+            if node > EMPTY_SET:
+                unit, without, with_ = rows[node]
+                ways += [(without, chosen), (with_, (*chosen, unit))]
+            elif node == EMPTY_SET:
                 yield tuple(sorted(chosen))
-                continue
-            unit, without, with_ = rows[node]
-            ways.append((without, chosen))
-            ways.append((with_, (*chosen, unit)))
 
     def holds(self, units: Collection[int]) -> bool:
         left, node = set(units), self.root
@@ -159,10 +149,9 @@ class Diagram:
 
     @cached_property
     def holding(self) -> dict[int, int]:
-        held: dict[int, int] = {}
-        for x in range(2, len(self.nodes)):
-            unit, _, with_ = self.rows[x]
-            held[unit] = held.get(unit, 0) + self.ways[x] * self.counts[with_]
+        held: Counter[int] = Counter()
+        for (unit, _, with_), ways in zip(self.rows[2:], self.ways[2:], strict=True):
+            held[unit] += ways * self.counts[with_]
         return held
 
     def sample(self, rng: random.Random) -> tuple[int, ...]:
@@ -188,20 +177,16 @@ class Diagram:
         exact = np.int64 if self.count < _INT64 else object
         tables: dict[int, NDArray[Any]] = {EMPTY_FAMILY: np.zeros(shape, exact), EMPTY_SET: np.zeros(shape, exact)}
         tables[EMPTY_SET][0, 0] = 1
-        dropped: list[list[int]] = [[] for _ in self.nodes]
-        for child, x in enumerate(last_use):
-            if x != child:
-                dropped[x].append(child)
         for x in range(2, self.root + 1):
             unit, without, with_ = self.rows[x]
-            table = tables[without].copy()
+            table = tables[x] = tables[without].copy()
             if unit in marks:
                 table[1:, 1:] += tables[with_][:-1, :-1]
             else:
                 table[1:] += tables[with_][:-1]
-            tables[x] = table
-            for child in dropped[x]:
-                del tables[child]
+            for child in {without, with_}:
+                if last_use[child] == x:
+                    del tables[child]
         found = tables[self.root]
         return {(int(m), int(o)): int(found[m, o]) for m, o in np.argwhere(found)}
 
@@ -217,8 +202,7 @@ class DiagramNodes:
         if with_ == EMPTY_FAMILY:
             return without
         key = (unit, without, with_)
-        number = self._known.get(key)
-        if number is None:
+        if (number := self._known.get(key)) is None:
             number = self._known[key] = self._added(key)
         return number
 
@@ -233,7 +217,6 @@ class DiagramNodes:
 
 
 _BETWEEN: Final = 4096  # Number of nodes between two checks of the deadline.
-_BEYOND: Final = 2**31 - 1  # Stands for the unit of the terminal nodes: larger than every unit.
 
 
 class Ordered(DiagramNodes):
@@ -243,7 +226,7 @@ class Ordered(DiagramNodes):
     """
 
     def __init__(self, max_nodes: int) -> None:
-        super().__init__(_BEYOND)
+        super().__init__(2**31 - 1)  # stands for the unit of the terminal nodes: larger than every unit
         self._memo: dict[tuple[str, int, int], int] = {}
         self._max_nodes = max_nodes
         self._deadline = of_search.get()
@@ -359,9 +342,6 @@ PAIRS: Final = 1_000  # Pairs in a sample: the standard error of a mean of value
 
 LISTED: Final = 8_000  # Up to this number of sets, all pairs are compared directly: 64 million pairs in 1 to 2 s.
 _ROWS: Final = 256  # Sets that are compared with all others in one product of matrices.
-_OF_NODE: Final = 256  # Bytes of a node and of its entries in dictionaries.
-_OF_TABLE: Final = 320  # Bytes of a table without its numbers.
-_OF_NUMBER: Final = {True: 8, False: 48}  # Bytes of a number in a table, by whether it fits 64 bits.
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,10 +354,9 @@ class Estimate:
 
 
 def mean_jaccard(diagram: Diagram, *, max_bytes: int = MAX_BYTES) -> Fraction:
-    total = Fraction(0)
-    for (common, either), number in overlaps(diagram, max_bytes=max_bytes).items():
-        total += Fraction(number * common, either) if either else number
-    return (total - diagram.count) / (diagram.count * (diagram.count - 1))
+    pairs = overlaps(diagram, max_bytes=max_bytes)
+    total = sum(Fraction(number * common, either) if either else number for (common, either), number in pairs.items())
+    return Fraction(total - diagram.count) / (diagram.count * (diagram.count - 1))
 
 
 def sampled_jaccard(diagram: Diagram, pairs: int = PAIRS, seed: int = 0) -> Estimate:
@@ -397,26 +376,22 @@ def overlaps(diagram: Diagram, *, max_bytes: int = MAX_BYTES, listed: int = LIST
     if diagram.count <= listed:
         return _one_by_one(list(diagram))
     with deep_recursion():
-        ordered = Ordered(max_bytes // _OF_NODE)
+        ordered = Ordered(max_bytes // 256)  # bytes of a node and of its entries in dictionaries
         return _by_pairs(ordered.rows, ordered.of(diagram), max_bytes)
 
 
 def _one_by_one(sets: list[tuple[int, ...]]) -> dict[tuple[int, int], int]:
-    units = sorted({unit for chosen in sets for unit in chosen})
-    column = {unit: place for place, unit in enumerate(units)}
-    held = np.zeros((len(sets), len(units)), np.float32)  # multiplied faster than integers, and exact for such counts
+    column = {unit: place for place, unit in enumerate(sorted(set().union(*sets)))}
+    held = np.zeros((len(sets), len(column)), np.float32)  # multiplied faster than integers, and exact for such counts
     for row, chosen in enumerate(sets):
         held[row, [column[unit] for unit in chosen]] = 1
-    size = held.sum(axis=1)
-    width = 2 * len(units) + 1
-    numbers = np.zeros((len(units) + 1) * width, np.int64)
+    size, width = held.sum(axis=1), 2 * len(column) + 1
+    numbers = np.zeros((len(column) + 1) * width, np.int64)
     for first in range(0, len(sets), _ROWS):
         some = slice(first, first + _ROWS)
         common = held[some] @ held.T
-        either = size[some, None] + size - common
-        numbers += np.bincount(
-            (common.astype(np.int64) * width + either.astype(np.int64)).ravel(), minlength=len(numbers)
-        )
+        place = common.astype(np.int64) * width + (size[some, None] + size - common).astype(np.int64)
+        numbers += np.bincount(place.ravel(), minlength=len(numbers))
     return {divmod(int(place), width): int(numbers[place]) for place in np.flatnonzero(numbers)}
 
 
@@ -435,7 +410,7 @@ def _by_pairs(nodes: list[tuple[int, int, int]], root: int, max_bytes: int) -> d
             return tables[key]
         shape = min(longest[f], longest[g]) + 1, longest[f] + longest[g] + 1
         small = counts[f] * counts[g] < _INT64
-        bytes_left -= _OF_TABLE + shape[0] * shape[1] * _OF_NUMBER[small]
+        bytes_left -= 320 + shape[0] * shape[1] * (8 if small else 48)  # of a table, and of each number in it
         if bytes_left < 0:
             raise UnsupportedError(
                 "Comparing all pairs of optima needs more than the allowed memory; use sampled_jaccard."

@@ -125,8 +125,6 @@ def _decimal(number: Fraction) -> str:
 
 
 _FORMAT: Final = "optsum optima 1"
-_SPELT_OUT: Final = 10**9
-_LARGEST_UNIT: Final = 2**31 - 2  # Diagrams have 32-bit numbers.
 
 
 @dataclass(frozen=True)
@@ -250,8 +248,8 @@ class Optima:
         if not is_list(sets, ordered=False):
             raise InputError(f"The sets are {sets!r:.40}: give a list of sets of unit numbers.")
         bound = value if bound is None else bound
-        numbers: dict[str, Any] = {"value": value, "bound": bound}
-        for what, given in numbers.items():
+        given: Any
+        for what, given in (("value", value), ("bound", bound)):
             known = isinstance(given, Real) and not isinstance(given, bool)
             if not known or not (isfinite(given) or (what == "bound" and given == inf)):
                 raise InputError(f"The {what} of the sets is {given!r:.40}: give a number.")
@@ -260,8 +258,8 @@ class Optima:
             raise unknown_name("termination", termination, Termination)
         if not isinstance(statistics, Mapping | None):
             raise InputError(f"The statistics are {statistics!r:.40}: give them by name, as a dictionary.")
-        units = [
-            whole_numbers(chosen, f"Unit {{}} of set {place}", ordered=False, least=0, most=_LARGEST_UNIT)
+        units = [  # diagrams have 32-bit numbers
+            whole_numbers(chosen, f"Unit {{}} of set {place}", ordered=False, least=0, most=2**31 - 2)
             for place, chosen in enumerate(sets)
         ]
         return Optima(Diagram.of_sets(units), value, bound, complete, termination, statistics or {})
@@ -275,7 +273,7 @@ class Optima:
         return f"<Optima: {self._said()}>"
 
     def _said(self) -> str:
-        number = f"{self.count:,}" if self.count < _SPELT_OUT else f"{Decimal(self.count):.3e}"
+        number = f"{self.count:,}" if self.count < 10**9 else f"{Decimal(self.count):.3e}"
         sets = f"{number} set{'' if self.count == 1 else 's'}"
         if not self.proven:
             return f"{sets} of value {self.value}, which is not proven to be the best"
@@ -377,12 +375,10 @@ class Optima:
         size = len(chosen)
         precision = recall = jaccard = Fraction(0)
         for (held, common), number in self.diagram.sizes(chosen).items():
-            if not size and not held:
-                precision, recall, jaccard = precision + number, recall + number, jaccard + number
-                continue
-            precision += Fraction(number * common, size or 1)
-            recall += Fraction(number * common, held or 1)
-            jaccard += Fraction(number * common, held + size - common)
+            alike = number * (common if held or size else 1)
+            precision += Fraction(alike, size or 1)
+            recall += Fraction(alike, held or 1)
+            jaccard += Fraction(alike, held + size - common or 1)
         return Agreement(precision / self.count, recall / self.count, jaccard / self.count)
 
     def f_measure(self, selection: Collection[Any]) -> float:

@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import compress
 from math import sqrt
 from typing import Final
 
@@ -78,7 +79,7 @@ def totals_of_sets(arrays: Arrays, diagram: Diagram, check: Callable[[], object]
 
 
 def chosen_sets(diagram: Diagram, wanted: NDArray[np.bool_]) -> list[tuple[int, ...]]:
-    return [units for units, marked in zip(diagram, wanted.tolist(), strict=True) if marked]
+    return list(compress(diagram, wanted.tolist()))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -196,34 +197,29 @@ def is_irredundant(instance: Coverage, sets: Sequence[Sequence[int]]) -> NDArray
     found = np.zeros(len(sets), np.bool_)
     if arrays is None:  # products beyond 64 bits
         return np.array([_plainly(instance, tuple(chosen)) for chosen in sets], np.bool_)
-    start, units = pack(sets)
-    _mark(arrays, empty_state(arrays), start, units, found)
+    _mark(arrays, empty_state(arrays), *pack(sets), found)
     return found
 
 
 def _plainly(instance: Coverage, chosen: tuple[int, ...]) -> bool:
-    totals, length, _ = score(instance, chosen)
-    key, shortest = key_of(instance, totals, length), instance.goal is Sense.MINIMIZE
+    key = key_of(instance, *score(instance, chosen)[:2])
     for unit in chosen:
         totals, length, violation = score(instance, [other for other in chosen if other != unit])
-        less = key_of(instance, totals, length)
-        if not violation and (less <= key if shortest else less >= key):
+        if not violation and not instance.goal.better(key, key_of(instance, totals, length)):
             return False
     return True
 
 
 def irredundant_share(instance: Coverage, diagram: Diagram, seed: int = 0) -> Share:
     """Return the share of irredundant sets of a family: exact up to `LISTED` sets, otherwise an estimate."""
-    if diagram.count <= LISTED:
-        return Share(float(is_irredundant(instance, list(diagram)).mean()), 0.0)
-    share = float(is_irredundant(instance, drawn(diagram, DRAWS, seed)).mean())
-    return Share(share, sqrt(share * (1 - share) / DRAWS))
+    every = diagram.count <= LISTED
+    share = float(is_irredundant(instance, list(diagram) if every else drawn(diagram, DRAWS, seed)).mean())
+    return Share(share, 0.0 if every else sqrt(share * (1 - share) / DRAWS))
 
 
 def drawn(diagram: Diagram, draws: int, seed: int) -> list[list[int]]:
     counts, nodes = diagram.counts, diagram.nodes
-    inner = list(enumerate(diagram.rows))[2:]
-    chance = np.array([0.0, 0.0, *(counts[with_] / counts[x] for x, (_, _, with_) in inner)])
+    chance = np.array([0.0, 0.0, *(counts[with_] / counts[x] for x, (_, _, with_) in enumerate(diagram.rows[2:], 2))])
     rng = np.random.default_rng(seed)
     at: IntArray = np.full(draws, diagram.root, np.int64)
     found: list[list[int]] = [[] for _ in range(draws)]
@@ -301,12 +297,9 @@ def _farthest(diagram: Diagram, chosen: Collection[tuple[int, ...]], weights: In
             node, place, units = diagram.root, first, []
             while node != EMPTY_SET:
                 unit, without, with_ = diagram.rows[node]
-                place = int(step[node, place])
-                if place < rank:
-                    node = without
-                else:
-                    units.append(unit)
-                    node, place = with_, place - rank
+                taken, place = divmod(int(step[node, place]), rank)
+                node = with_ if taken else without
+                units += [unit] * taken
             if (found := tuple(sorted(units))) not in chosen:
                 return found
         rank = min(4 * rank, len(chosen) + 1)

@@ -70,22 +70,22 @@ class Cut:
         return f"systems cut after {self.words} words" if self.words else "systems as they are"
 
     def text(self, summary: Sequence[Sentence]) -> list[Sentence]:
-        kept: list[Sentence] = []
-        if self.bytes is None:
+        if (left := self.bytes) is None:
             kept = cut_sentences(summary, self.words) if self.words else list(summary)
-        left = self.bytes or 0
-        for sentence in summary if self.bytes is not None else ():
-            text = raw_text(joined([sentence]))
-            part = text.encode()[: max(0, left)].decode(errors="ignore")
-            kept.append(sentence if part == text else part if isinstance(sentence, str) else tuple(part.split()))
-            left -= len(text.encode()) + 1
-        sizes = map(word_count if self.bytes is None else len, kept)
-        return kept[: max((place for place, size in enumerate(sizes, start=1) if size), default=0)]
+        else:
+            kept = []
+            for sentence in summary:
+                text = raw_text(joined([sentence]))
+                part = text.encode()[: max(0, left)].decode(errors="ignore")
+                kept.append(sentence if part == text else part if isinstance(sentence, str) else tuple(part.split()))
+                left -= len(text.encode()) + 1
+        while kept and not (word_count(kept[-1]) if self.bytes is None else len(kept[-1])):
+            kept.pop()
+        return kept
 
     def system(self, system: System, text: Sequence[Sentence]) -> System:
         """Return a copy of a system with whole sentences up to the limit, so that an extract remains an extract."""
-        count = len(self.text(text))
-        selection = system.selection
+        count, selection = len(self.text(text)), system.selection
         if selection is not None and len(selection) == len(text):
             selection = selection[:count]
         return replace(system, summary=tuple(text[:count]), selection=selection)
@@ -93,8 +93,7 @@ class Cut:
 
 def summary_of(topic: Topic, system: System) -> Sequence[Sentence]:
     """Return the sentences of a system's summary; `InputError` if it has only human scores."""
-    text = text_of(topic, system)
-    if text is None:
+    if (text := text_of(topic, system)) is None:
         raise InputError("there are human scores, but no summary; give one")
     return text
 
@@ -238,7 +237,8 @@ class Study(Tabular):
                 if errors := [result.error for result in batch if result.error is not None]:
                     self.failures.append(errors[0])
                     continue
-                for found in (result.extra[_ROWS] for result in batch):
+                for result in batch:
+                    found = result.extra["rows"]
                     marks = {"rows": len(found), "study": self.name, "config_hash": self.config_hash}
                     rows = [{**row, **marks} for row in found]
                     self.rows += rows
@@ -389,7 +389,7 @@ def _beside(table: Table, paper: Mapping[str, Any]) -> Table:
     values: dict[str, dict[str, Any]] | None = next((paper[key] for key in paper if key in table.title), None)
     if values is None:
         return table
-    named = {heading for row in values.values() for heading in row}
+    named = set(chain.from_iterable(values.values()))
     keys = [re.sub(r" \(\d+\)$", "", column.heading) if column.numeric else "" for column in table.columns]
     names = keys.count("")
     columns = [
@@ -414,9 +414,6 @@ def _beside(table: Table, paper: Mapping[str, Any]) -> Table:
     return Table(columns, rows, table.title, [*table.caption, f"(paper): {paper['differs']}."])
 
 
-_ROWS: Final = "rows"  # The key in `Result.extra` under which a process returns the rows of a topic.
-
-
 def _found(part: Topic, work: Callable[[Submitted], list[Row]], setup: Setup) -> list[Result]:
     if setup.formulation.has_metric and not (part.references and part.sentences):
         raise InputError(f"The topic {part.id!r} has no reference, or no text, so it has no oracle.")
@@ -424,8 +421,8 @@ def _found(part: Topic, work: Callable[[Submitted], list[Row]], setup: Setup) ->
         rows = work(part if isinstance(part, Submitted) else Submitted.of(part))
     except KeyboardInterrupt:
         return [unsolved(part.id, setup, Termination.INTERRUPTED)]
-    found = unsolved(part.id, setup, Termination.COMPLETED)
-    return [found.changed(extra={_ROWS: [{"id": part.id, **row} for row in rows]})]
+    done = unsolved(part.id, setup, Termination.COMPLETED)
+    return [done.changed(extra={"rows": [{"id": part.id, **row} for row in rows]})]
 
 
 def searched(topic: Topic, setup: Setup) -> Result:
@@ -461,9 +458,6 @@ def check_row_of(study: Study, output: str, row: Mapping[str, Any]) -> None:
             f"the output {output} was made {what}, so it cannot be resumed: give the same ones, --overwrite, or "
             "another output"
         )
-
-
-__all__ = ["STUDIES", "Entry", "Study", "load_study", "prepared", "study"]
 
 
 class Entry(NamedTuple):

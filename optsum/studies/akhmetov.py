@@ -80,10 +80,7 @@ def upper_bounds(study: Study) -> Table:
     seeds = len({row["seed"] for row in study.of("found") if row["method"] != OPTIMUM})
     spreads = [f"{score} ± seeds" for score in _SCORES] if seeds > 1 else []
     headings = [*_SCORES, "sentences", "R-1 seconds", "R-2 seconds", *spreads]
-    caption = [
-        f"{_TWICE} sentences: of the summary that maximizes R-1.",
-        *([OVER_SEEDS.format(seeds)] if spreads else []),
-    ]
+    caption = [f"{_TWICE} sentences: of the summary that maximizes R-1.", *[OVER_SEEDS.format(seeds)] * bool(spreads)]
     table = study.table("Best ROUGE F1 of each method (Table 2)", ["method"], headings, caption=caption)
     for method in methods(study):
         cells = [average(values(study, method, score)) for score in _SCORES]
@@ -145,19 +142,17 @@ def features(study: Study) -> Table:
     for method, (short, metric) in product(methods(study), searched_for.items()):
         rows = of(study, method, metric)
         best = [float(row["sentences"]) for row in rows]
-        cells = []
-        for name in names:
-            values = [of_text[row["id"]][name] for row in rows]
-            cells += [number(pearson(values, best), 3), number(spearman(values, best), 3)]
+        sides = ([of_text[row["id"]][name] for row in rows] for name in names)
+        cells = (number(correlate(side, best), 3) for side in sides for correlate in (pearson, spearman))
         table.add(method, short, *cells)
     return table
 
 
 def _features(row: Row) -> dict[str, float]:
     sentences, words, characters = (float(row[name]) for name in ("sentences", "words", "characters"))
+    sizes = {"characters": characters, "words": words, "sentences": sentences}
     ratios = {"words/sentence": words / sentences if sentences else 0.0}
     ratios["characters/word"] = characters / words if words else 0.0
-    sizes = {"characters": characters, "words": words, "sentences": sentences}
     return {**sizes, **ratios, "abstract": float(row["abstract_sentences"])}
 
 

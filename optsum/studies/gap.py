@@ -57,10 +57,9 @@ class GapStudy(SeededStudy):
     @cached_property
     def wanted(self) -> tuple[str, ...]:
         wanted = tuple(dict.fromkeys(name.strip() for name in self.metrics.split(",")))
-        if not wanted or not set(wanted) <= {"rouge-1", "rouge-2"}:
-            given = self.metrics
+        if not set(wanted) <= {"rouge-1", "rouge-2"}:
             raise OptionError(
-                f"The bound on any text exists only for rouge-1 and rouge-2: give one or both, not {given!r}."
+                f"The bound on any text exists only for rouge-1 and rouge-2: give one or both, not {self.metrics!r}."
             )
         return wanted
 
@@ -88,11 +87,10 @@ class GapStudy(SeededStudy):
         return partial(_rows, setups=self._setups(), vocabulary=self.vocabulary)
 
     def about(self) -> str:
-        stems = "Porter stems" if self.stem else "no stems"
         repeated = ", words repeated in any text" if self.vocabulary else ""
         return (
-            f"{self.max_length} words at most, {stems}, stop words: {self.stopwords}, chunk profile "
-            f"{self.chunk_profile}, n-grams within sentences{repeated}, {self.seeding}"
+            f"{self.max_length} words at most, {'Porter' if self.stem else 'no'} stems, stop words: {self.stopwords}, "
+            f"chunk profile {self.chunk_profile}, n-grams within sentences{repeated}, {self.seeding}"
         )
 
     def lacking(self) -> list[str]:

@@ -20,7 +20,6 @@ from optsum.running.one_problem import Setup
 from optsum.studies import Cut, CutStudy, Row, Submitted, option, score_of, searched, summaries_of
 from optsum.text.analyzer import word_count
 
-_RANK: Final = "documents by decreasing MaxH"
 _SCORE: Final = "unigram co-occurrence"
 _HUMANS: Final = ("MaxH", "AvgH", "MedH", "MinH")
 
@@ -123,13 +122,13 @@ class LinHovyStudy(CutStudy):
         for name, (least, most) in list(SETS.items())[1:4]:
             within = [one for one in documents if least <= one["MaxH"] < most]
             drawn.append((f"Set {name[0]}", within, ["FT", *_HUMANS, *systems, LEAD]))
-        made = []
+        made = [Figure.of_table("means", self.scores(), (), _SCORE)]
         for place, (title, rows, names) in enumerate(drawn, start=4):
-            made.append(Figure(f"figure-{place}", title, _RANK, _SCORE, caption=caption))
+            made.append(Figure(f"figure-{place}", title, "documents by decreasing MaxH", _SCORE, caption=caption))
             for name in names:
                 _curve(made[-1], rows, name, "line")
         made.append(_by_compression(documents, systems, caption))
-        return [Figure.of_table("means", self.scores(), (), _SCORE), *(figure for figure in made if figure.series)]
+        return [made[0], *(figure for figure in made[1:] if figure.series)]
 
     def about(self) -> str:
         units = "each sentence of the reference separately" if self.model_units == "sentences" else "whole references"
@@ -215,8 +214,8 @@ class LinHovyStudy(CutStudy):
     def sizes(self) -> Table:
         table = self.table("Extracts within each window", ["window"], ["documents", "median", "largest", "all"])
         for name in WINDOWS:
-            held = (one.get(f"extracts_{name}") for one in self.of("document"))
-            if found := [count for count in held if count is not None]:
+            field = f"extracts_{name}"
+            if found := [one[field] for one in self.of("document") if one.get(field) is not None]:
                 values = (len(found), median(found), max(found), sum(found))
                 table.add(name, *(shown(value, ",.10g") for value in values))
         return table
@@ -241,27 +240,19 @@ def _rows(topic: Submitted, setups: Mapping[str, Setup], most: int, cut: Cut, re
     part = topic.with_references([agreeing])
     lead = searched(part, setups[LEAD])
     if lead.selection is not None:
-        row[LEAD] = score([topic.sentences[unit] for unit in lead.selection], model)
-        row["words_B1"] = lead.length
+        row |= {LEAD: score([topic.sentences[unit] for unit in lead.selection], model), "words_B1": lead.length}
     for name in WINDOWS if not row["too_long"] else ():
-        row |= _extract(part, name, setups[name], row["unproven"])
+        best = searched(part, setups[name])
+        if best.status is Status.OPTIMAL and best.objective is not None:
+            row |= {name: best.objective, f"selection_{name}": list(best.selection or ())}
+            row |= {f"summary_{name}": list(best.summary or ()), f"words_{name}": best.length}
+        elif best.status is not Status.INFEASIBLE:
+            row["unproven"].append(name)
+        if best.feasible is not None:
+            row[f"extracts_{name}"] = best.feasible
     row["reference_text"] = list(model)
     rows = [row]
     for system, text in summaries_of(topic, rows):
         words = sum(map(word_count, text))
         rows.append({"kind": "system", "system": system.system, "score": score(cut.text(text), model), "words": words})
     return rows
-
-
-def _extract(part: Submitted, name: str, setup: Setup, unproven: list[str]) -> Row:
-    """Return a row's fields about the best extract in a window; if unproven, add the window's name to `unproven`."""
-    best = searched(part, setup)
-    row: Row = {}
-    if best.status is Status.OPTIMAL and best.objective is not None:
-        row |= {name: best.objective, f"selection_{name}": list(best.selection or ())}
-        row |= {f"summary_{name}": list(best.summary or ()), f"words_{name}": best.length}
-    elif best.status is not Status.INFEASIBLE:
-        unproven.append(name)
-    if best.feasible is not None:
-        row[f"extracts_{name}"] = best.feasible
-    return row

@@ -99,7 +99,13 @@ def answers(topic: Topic, summary: Iterable[Sentence]) -> Answers | None:
     Questions are ``meta["questions"]``, a list of objects with ``answer`` (text), or ``answers`` (a list of texts, of
     which the best counts). A sentence has an answer if the answer is a substring of it; several blanks count as one.
     """
-    questions = _questions(topic)
+    given = topic.meta.get("questions") or []
+    questions = list(map(_known, given)) if isinstance(given, Sequence) else [[]]
+    if [] in questions:
+        raise InputError(
+            f"In topic {topic.id!r} question {questions.index([])} of meta.questions has no answer: give each an "
+            '"answer", or a list of "answers".'
+        )
     if not questions:
         return None
     sentences = list(map(_plain, summary))
@@ -126,17 +132,6 @@ def answer_score(sentence: str, answer: str) -> Fraction:
 
 def _plain(sentence: Sentence) -> str:
     return " ".join(raw_text(sentence).split())
-
-
-def _questions(topic: Topic) -> list[list[str]]:
-    given = topic.meta.get("questions") or []
-    found = list(map(_known, given)) if isinstance(given, Sequence) else [[]]
-    if [] in found:
-        raise InputError(
-            f"In topic {topic.id!r} question {found.index([])} of meta.questions has no answer: give each an "
-            '"answer", or a list of "answers".'
-        )
-    return found
 
 
 def _known(question: Any) -> list[str]:
@@ -186,15 +181,14 @@ def participation(study: Study) -> Table:
     for system in (name for name in systems(study) if name not in {LEAD, BEST}):
         extracts = ["coverage" in row for row in study.of("score", system=system)]
         counts = (extracts.count(False), extracts.count(True))
-        rows.append([system, *(Cell(str(count) if count else "-", count) for count in counts)])
+        rows.append([system, *(Cell(str(count or "-"), count) for count in counts)])
     caption = ["Topics for which a system has an extract (selection), or another summary or score."]
     return study.table("Participation (Table 3)", ["ID"], ["abstraction", "extraction"], rows, caption)
 
 
 def extraction(study: Tsc3Study) -> Table:
     table = _table(study, "Extracts (Table 4)", {"Cov.": "coverage", "Prec.": "precision"})
-    extracts = [row for row in study.of("score") if "coverage" in row]
-    if not extracts:
+    if not (extracts := [row for row in study.of("score") if "coverage" in row]):
         table.caption = [*study.caption(), "Nothing to show: no topic could be scored."]
         return table
     table.caption.append("Cov.: mean share of the best alternative found, over abstract sentences. Prec.: m / h.")
@@ -257,9 +251,8 @@ def _left_out(study: Study, measure: str, reason: str) -> list[str]:
 
 def _uneven(rows: Mapping[str, Sequence[Row]], measures: Iterable[str]) -> list[str]:
     counts = [{sum(_value(row, one) is not None for row in found) for found in rows.values()} for one in measures]
-    if all(len(each - {0}) < 2 for each in counts):
-        return []
-    return ["Not every system is scored on every topic; each mean is over the topics it is scored on."]
+    said = "Not every system is scored on every topic; each mean is over the topics it is scored on."
+    return [said] if any(len(each - {0}) > 1 for each in counts) else []
 
 
 def _table(study: Study, title: str, measures: Mapping[str, str]) -> Table:
@@ -272,10 +265,9 @@ def _table(study: Study, title: str, measures: Mapping[str, str]) -> Table:
         values = [_mean(rows[each][system], measure) for each in found for measure in measures.values()]
         if any(value is not None for value in values):
             table.add(system, *(number(value, 3) for value in values))
-    missing = [name for name in _CONDITIONS if name not in found]
     if found == [""]:
         table.caption.append("No topic has meta.condition (short or long): all are averaged together.")
-    elif missing:
+    elif missing := [name for name in _CONDITIONS if name not in found]:
         table.caption.append(f"No topic has the condition {' or '.join(missing)}, so there are no such columns.")
     uneven = (_uneven(held, measures.values()) for held in rows.values())
     table.caption += next(filter(None, uneven), [])
@@ -354,13 +346,13 @@ def _rows(topic: Submitted, setup: Setup, lead: str, larger: bool) -> list[Row]:
             f"The minimum cover of topic {topic.id!r} was not proven ({result.status.value}), so nothing is measured "
             "against it: give it more time, or an exact strategy."
         )
-    best: Sequence[SentenceId] = result.selection
-    scored = partial(_score, minimum=len(best), uncoverable=setup.options.uncoverable, larger=larger)
+    size = len(result.selection)
+    scored = partial(_score, minimum=size, uncoverable=setup.options.uncoverable, larger=larger)
     rows: list[Row] = []
     for _, row in summaries_of(topic, rows, {LEAD, BEST}, scored):
         rows.append(row)
-    extracts = {LEAD: lead_extract(topic, len(best), in_turn=lead == "in-turn")} if topic.documents else {}
-    for name, extract in {**extracts, BEST: tuple(best)}.items():
+    extracts = {LEAD: lead_extract(topic, size, in_turn=lead == "in-turn")} if topic.documents else {}
+    for name, extract in {**extracts, BEST: result.selection}.items():
         rows.append(scored(topic, System(topic.id, name, None, extract)))
     return rows
 
@@ -378,8 +370,7 @@ def _score(topic: Topic, system: System, minimum: int, uncoverable: str, larger:
         row |= {"coverage": float(extract.coverage), "precision": precision}
         row |= {name: getattr(extract, name) for name in ("correct", "size", "minimum")}
         row |= {"covered": list(map(float, extract.covered)), "uncoverable": list(extract.uncoverable)}
-    found = None if summary is None else answers(topic, summary)
-    if found is not None:
+    if summary is not None and (found := answers(topic, summary)):
         row |= {"exact": float(found.exact), "edit": float(found.edit), "questions": found.questions}
     return row
 

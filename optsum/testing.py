@@ -134,12 +134,12 @@ class _Draw:
     def parents(self) -> list[int]:
         return [int(self.rng.integers(-1, unit)) if unit and self.below(2) else -1 for unit in range(self.n)]
 
-    def joints(self, vetoes: bool = True) -> tuple[Joint, ...]:
+    def joints(self) -> tuple[Joint, ...]:
         made = []
         for _ in range(self.below(7) if self.n and self.features else 0):
             order = self.rng.permutation(self.n).tolist()
             needs = 1 + self.below(min(3, self.n))
-            banned = order[needs : needs + self.below(3)] if vetoes else []
+            banned = order[needs : needs + self.below(3)]
             made.append(Joint(self.below(self.features), tuple(order[:needs]), tuple(banned), 1 + self.below(2)))
         return tuple(made)
 
@@ -190,9 +190,8 @@ class _Draw:
         if kind == "compressive":
             extra |= {"parents": self.parents(), "joints": self.joints()}
         elif self.below(4) == 0:  # units with a gain of their own
-            mass = [[self.below(3) for _ in range(self.n)], [0] * self.n]
-            extra["mass"] = mass
-            total += sum(mass[0])
+            extra["mass"] = [[self.below(3) for _ in range(self.n)], [0] * self.n]
+            total += sum(extra["mass"][0])
         return self.coverage(gains, constants=(self.below(2), max(1, total)), **extra)
 
     def joined(self) -> Coverage:
@@ -201,8 +200,7 @@ class _Draw:
         gains = self.gains(2 if f1 else 1)
         seams = [
             Joint(self.below(self.features), (i, j), range(i + 1, j))
-            for i in range(self.n if self.features else 0)
-            for j in range(i + 1, self.n)
+            for i, j in combinations(range(self.n if self.features else 0), 2)
             if self.below(3) == 0
         ]
         mass = [[0] * self.n, [sum(row.values()) + 1 + self.below(3) if f1 else 0 for row in self.rows]]
@@ -242,10 +240,8 @@ class _Draw:
         slots = [slot for held in in_reference for slot in ([1, 0] if held else [1])]
         double = 1 + self.below(2)  # 1 for precision; 2 for F1, whose denominator adds the reference's n-grams
         gains = [[double] if slot == 0 else [1] for slot in slots]
-        constants = (0, 0) if double == 1 else (0, sum(in_reference))
-        return Coverage.of(
-            self.lengths, rows, gains, slots=slots, constants=constants, **self.limits(self.below(3) == 0)
-        )
+        constants, limits = (0, 0 if double == 1 else sum(in_reference)), self.limits(self.below(3) == 0)
+        return Coverage.of(self.lengths, rows, gains, slots=slots, constants=constants, **limits)
 
     def ratios(self, combination: Combination, most: int, heaviest: int) -> Coverage:
         count = 1 + self.below(3)
@@ -314,9 +310,6 @@ def random_topic(rng: np.random.Generator, *, name: str = "random", sentences: i
     return {"id": name, "documents": [texts[:cut], texts[cut:]], "references": references}
 
 
-# Below are the error of failed checks, and the enumeration of small problems, which calls only `Problem.evaluate`.
-
-
 class ConformanceError(AssertionError):
     """A problem, strategy, backend or text function violates its interface; the message names the instance."""
 
@@ -325,9 +318,6 @@ def expect(holds: object, where: str, sentence: str) -> None:
     """Raise `ConformanceError` unless `holds`; `where`: the instance, to reproduce it; `sentence`: what is wrong."""
     if not holds:
         raise ConformanceError(f"{where}: {sentence}")
-
-
-_MOST_UNITS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -362,8 +352,8 @@ def brute_force(problem: Problem) -> Enumeration:
     OptionError
         For more than 20 units.
     """
-    if problem.size > _MOST_UNITS:
-        raise OptionError(f"{problem.size} units are too many to enumerate: give at most {_MOST_UNITS}.")
+    if problem.size > 20:
+        raise OptionError(f"{problem.size} units are too many to enumerate: give at most 20.")
     best: Key | None = None
     optima: list[Selection] = []
     feasible = 0
@@ -477,15 +467,15 @@ def _evaluated(problem: Problem, selection: Selection, where: str) -> Evaluation
     return evaluation
 
 
-def _only_limits(problem: Problem, selection: Selection) -> bool:
-    rows = sum(row.excess(selection) for row in problem.coverage.rows)
-    return problem.evaluate(selection).violation == problem.excess(selection) + rows
-
-
 def _check_moves(problem: Problem, sample: list[Selection], where: str) -> None:
     limited = problem.sense is Sense.MAXIMIZE and problem.can(Capability.COVERAGE)  # others may have further limits
+
+    def only_limits(selection: Selection) -> bool:
+        rows = sum(row.excess(selection) for row in problem.coverage.rows)
+        return problem.evaluate(selection).violation == problem.excess(selection) + rows
+
     for selection in sample:
-        closed = limited and _only_limits(problem, selection)
+        closed = limited and only_limits(selection)
         touched: set[int] = set()
         for move in problem.moves(selection):
             text = f"the move {move} from {selection}"
@@ -494,8 +484,7 @@ def _check_moves(problem: Problem, sample: list[Selection], where: str) -> None:
             expect(set(move) <= set(range(problem.size)), where, f"{text} flips a unit that does not exist.")
             touched.update(move)
             after = tuple(sorted(set(selection).symmetric_difference(move)))
-            if closed:
-                expect(_only_limits(problem, after), where, f"{text} violates more than limits.")
+            expect(not closed or only_limits(after), where, f"{text} violates more than limits.")
         expect(touched == set(range(problem.size)), where, f"the moves from {selection} do not reach every unit.")
 
 
@@ -662,7 +651,7 @@ def check_strategy(
 
 
 def _problems(instances: int, seed: int, others: Mapping[str, Problem]) -> Iterator[tuple[str, Problem]]:
-    corners: dict[str, Coverage] = {
+    corners = {
         "an instance without units": Coverage.of([], [], []),
         "an infeasible instance without units": Coverage.of([], [], [], min_length=1),
         "a single unit": Coverage.of([3], [{0: 2}], [[2, 1]], constants=(0, 4), max_length=3),
@@ -713,8 +702,8 @@ def _check_served(strategy: Strategy, problem: Problem, seed: int, where: str) -
     except UnsupportedError as error:
         raise ConformanceError(f"{where}: accept does not refuse it, but the search does ({error})") from error
     check_claims(strategy, problem, result, truth, where)
-    done = result.termination is Termination.COMPLETED
-    expect(done, where, f"without limits the search ended with {result.termination.value}.")
+    ended = result.termination
+    expect(ended is Termination.COMPLETED, where, f"without limits the search ended with {ended.value}.")
     expect(result.seed == seed, where, f"the result has the seed {result.seed} instead of {seed}.")
     again = search(problem, strategy, seed=seed)
     expect(_essence(again) == _essence(result), where, f"seed {seed} gives another result the second time.")
@@ -758,8 +747,8 @@ def _check_limits(strategy: Strategy, problem: Problem, truth: Enumeration, wher
 
     stopped = search(problem, strategy, on_progress=lambda _: False)
     check_claims(strategy, problem, stopped, truth, where)
-    fine = stopped.termination is Termination.INTERRUPTED
-    expect(fine, where, f"a callback that says stop ended it with {stopped.termination.value}.")
+    ended = stopped.termination
+    expect(ended is Termination.INTERRUPTED, where, f"a callback that says stop ended it with {ended.value}.")
 
 
 def _check_interrupt(strategy: Strategy, problem: Watched, truth: Enumeration, where: str) -> None:
@@ -771,9 +760,8 @@ def _check_interrupt(strategy: Strategy, problem: Watched, truth: Enumeration, w
         expected = Termination.INTERRUPTED if interrupted else Termination.COMPLETED
         expect(result.termination is expected, text, f"it ended with {result.termination.value}.")
         check_claims(strategy, watched(problem.instance), result, truth, text)
-        if interrupted and allowed == 0:
-            later = {tuple(call) for call in copy.calls[1:]}  # a starting selection may be found after the interrupt
-            held = result.selection is None or result.selection in later
+        if interrupted and allowed == 0:  # a starting selection may be found after the interrupt
+            held = result.selection is None or result.selection in map(tuple, copy.calls[1:])
             expect(held, text, "it has a selection that was never evaluated.")
 
 
@@ -809,32 +797,7 @@ def check_claims(strategy: Strategy, problem: Problem, result: Result, truth: En
     expect(result.seconds >= 0, where, "the search took negative time.")
     expect(result.evaluations >= 0 <= result.nodes, where, "a counter is negative.")
     _check_selection(problem, result, truth, where)
-    _check_status(strategy, problem, result, truth, where)
-    _check_trace(problem, result, where)
-    try:
-        text = json.dumps(result.to_row(), allow_nan=False)
-    except (TypeError, ValueError) as error:
-        expect(False, where, f"the result is not JSON: {error}.")
-    expect(Result.from_row(json.loads(text)) == result, where, "the result changes when converted to JSON and back.")
-
-
-def _check_selection(problem: Problem, result: Result, truth: Enumeration, where: str) -> None:
-    if result.selection is None:
-        return
-    selection = result.selection
-    expect(selection == tuple(sorted(set(selection))), where, f"the selection {selection} is not sorted.")
-    evaluation = problem.evaluate(selection)
-    expect(evaluation.feasible, where, f"the selection {selection} is not feasible.")
-    same = result.key == evaluation.key and result.objective == evaluation.value
-    expect(same, where, f"the objective is {result.key}, but {selection} is worth {evaluation.key}.")
-    expect(result.length == problem.length(selection), where, f"{selection} is not {result.length} long.")
-    best = truth.best
-    beaten = best is None or problem.sense.better(evaluation.key, best)
-    expect(not beaten, where, f"{selection} is worth {evaluation.key}, better than the true optimum {best}.")
-
-
-def _check_status(strategy: Strategy, problem: Problem, result: Result, truth: Enumeration, where: str) -> None:
-    status, best, bound = result.status, truth.best, result.bound_key
+    status, best, bound, trace = result.status, truth.best, result.bound_key, result.trace
     expect(status is not Status.ERROR, where, f"it failed: {result.error}.")
     if status is Status.OPTIMAL:
         expect(result.key == best, where, f"{result.key} is called optimal; the optimum is {best}.")
@@ -851,10 +814,6 @@ def _check_status(strategy: Strategy, problem: Problem, result: Result, truth: E
     elif best is not None:
         passed = problem.sense.better(best, bound)
         expect(not passed, where, f"the true optimum {best} exceeds the bound {bound}.")
-
-
-def _check_trace(problem: Problem, result: Result, where: str) -> None:
-    trace = result.trace
     expect(bool(trace) == (result.selection is not None), where, "the trace and the selection do not match.")
     for first, second in pairwise(trace):
         worse = problem.sense.better(first.objective, second.objective)
@@ -864,6 +823,24 @@ def _check_trace(problem: Problem, result: Result, where: str) -> None:
     for last in trace[-1:]:
         expect(last.objective == result.objective, where, "the trace does not end with the result.")
         expect(last.seconds <= result.seconds, where, "the trace goes on after the end.")
+    try:
+        text = json.dumps(result.to_row(), allow_nan=False)
+    except (TypeError, ValueError) as error:
+        expect(False, where, f"the result is not JSON: {error}.")
+    expect(Result.from_row(json.loads(text)) == result, where, "the result changes when converted to JSON and back.")
+
+
+def _check_selection(problem: Problem, result: Result, truth: Enumeration, where: str) -> None:
+    if (selection := result.selection) is None:
+        return
+    expect(selection == tuple(sorted(set(selection))), where, f"the selection {selection} is not sorted.")
+    evaluation = problem.evaluate(selection)
+    expect(evaluation.feasible, where, f"the selection {selection} is not feasible.")
+    same = result.key == evaluation.key and result.objective == evaluation.value
+    expect(same, where, f"the objective is {result.key}, but {selection} is worth {evaluation.key}.")
+    expect(result.length == problem.length(selection), where, f"{selection} is not {result.length} long.")
+    beaten = truth.best is None or problem.sense.better(evaluation.key, truth.best)
+    expect(not beaten, where, f"{selection} is worth {evaluation.key}, better than the true optimum {truth.best}.")
 
 
 _TIED = "units that are all alike"
@@ -1189,7 +1166,5 @@ def _check_sent(name: str, ask: Callable[[str], Any], own: Any = None) -> None:
         again = pickle.loads(pickle.dumps(given))  # noqa: S301 - pickled in the same line
     except OptsumError:  # refused with a message
         return
-    if hasattr(given, "function") and again == given:
-        return
-    if ask(again) != ask(given):
+    if not (hasattr(given, "function") and again == given) and ask(again) != ask(given):
         raise ConformanceError(f"the function {name} has another answer in another process")

@@ -20,8 +20,6 @@ from optsum.system.processes.supervised import ask, find_program
 from optsum.whole import whole
 
 _ANSWERS_S: Final = 10.0  # Seconds within which a program must print its version.
-_MOST_NODES: Final = 2**31 - 1  # The largest node limit of solvers that count in 32 bits.
-_NO_NUMBER: Final = 1e30  # Solvers state at least this absolute value for infinity.
 
 
 class Ending(Enum):
@@ -245,7 +243,7 @@ class RawOutcome:
 
 def stated(value: float | None) -> float | None:
     """Return a solver's number for `RawOutcome`: None if it is infinite (1e30 or more), which means unknown."""
-    return None if value is not None and abs(value) >= _NO_NUMBER else value
+    return None if value is not None and abs(value) >= 1e30 else value
 
 
 class Backend(ABC):
@@ -290,8 +288,7 @@ class Backend(ABC):
             return Availability(usable=True, version=version_of_package(package))
         if not declared.program:
             return Availability(usable=True)
-        path = find_program(declared.program)
-        if path is None:
+        if (path := find_program(declared.program)) is None:
             return Availability(usable=False, reason=f"the program {declared.program} is not on the PATH")
         said = _version_of(path, declared.version_arguments) if declared.version_arguments else ""
         if said is None:
@@ -352,7 +349,7 @@ class Backend(ABC):
             names.gap: limits.gap or 0.0,
             names.threads: self.threads,
             names.seed: seed % 2_000_000_000,  # a seed of this size is valid for every solver
-            names.nodes: None if limits.nodes is None else min(limits.nodes, _MOST_NODES),
+            names.nodes: None if limits.nodes is None else min(limits.nodes, 2**31 - 1),  # some count in 32 bits
         }
         common = {name: value for name, value in values.items() if name is not None and value is not None}
         return {**self.declaration.fixed, **common, **self.options}

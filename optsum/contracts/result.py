@@ -27,9 +27,8 @@ from optsum.system.notebook import Words, facts, kept_words, marked_text
 
 R = TypeVar("R", bound="Result")
 _FRACTION = re.compile(r"-?\d{1,4000}(/0*[1-9]\d{0,3999})?", re.ASCII)  # Python refuses integers of over 4,300 digits.
-_ALWAYS_THERE: Final = ("strategy", "status", "termination")
 _IN_ROWS: Final = {"first": "from", "last": "to"}
-_VALUES: Final = ("objective", "bound", "length", "gain", "count")
+_NUMBERS: Final = ("first", "last", "objective", "bound", "length", "gain", "count")
 _GOOD_ENOUGH = {Termination.TARGET_REACHED, Termination.GAP_REACHED}
 _SHOWN_UNITS: Final = 20  # Number of units of a selection that the representation shows.
 _PLACE: Final = re.compile(r"^.*?:\d+: ")
@@ -105,11 +104,11 @@ _TESTS: Final[dict[str, tuple[Any, str]]] = {
 }
 
 
-def check_row(row: object, times: tuple[str, ...]) -> None:
-    """Raise `InputError` if a row has a form that optsum never writes; `times`: names of statistics in seconds."""
+def check_row(row: object) -> None:
+    """Raise `InputError` if a row has a form that optsum never writes."""
     if not isinstance(row, Mapping):
         raise InputError(f"this is not a result row of optsum but {type(row).__name__}; give an object")
-    for name in _ALWAYS_THERE:
+    for name in ("strategy", "status", "termination"):
         if row.get(name) is None:
             raise InputError(f"this is not a result row of optsum: it has no {name}")
     for name, (kind, words) in _TESTS.items():
@@ -122,7 +121,7 @@ def check_row(row: object, times: tuple[str, ...]) -> None:
             fits = False
         if not fits:
             raise InputError(f"this is not a result row of optsum: {name} is {_shown(value)}, not {words}")
-    for name in times:
+    for name in _TIMES:
         value = (row.get("statistics") or {}).get(name)
         if value is not None and not _positive(value):
             raise InputError(f"this is not a result row of optsum: statistics.{name} is {_shown(value)}, not seconds")
@@ -226,7 +225,7 @@ class Reached:
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Self:
         given = {name: row[key] for name in _names(cls) if (key := _IN_ROWS.get(name, name)) in row}
-        if not all(isinstance(given.get(name), int | float | None) for name in ("first", "last", *_VALUES)):
+        if not all(isinstance(given.get(name), int | float | None) for name in _NUMBERS):
             raise TypeError("no number")
         if given.get("selection") is not None:
             given["selection"] = _units_of(given["selection"])
@@ -628,7 +627,7 @@ class Result:
         InputError
             If the row lacks a field, has one of another form, or contradicts itself.
         """
-        check_row(row, _TIMES)
+        check_row(row)
         values = {name: value for name, value in row.items() if name in _FIELDS and value is not None}
         try:
             values["status"], values["termination"] = Status(row["status"]), Termination(row["termination"])

@@ -232,10 +232,9 @@ class AkhmetovStudy(SeededStudy):
         open_ends = _PAPER if self.paper_filter else {name: 0 if name[:3] == "min" else inf for name in _PAPER}
         limit = {name: open_ends[name] if (own := getattr(self, name)) is None else own for name in _PAPER}
         long = sum(map(word_count, topic.references[0])) > sum(map(word_count, topic.sentences))
-        kept = limit["min_abstract"] <= (topic.reference_sentences or 0) <= limit["max_abstract"]
-        return (
-            kept and limit["min_text"] <= len(topic.sentences) <= limit["max_text"] and not (self.paper_filter and long)
-        )
+        sizes = {"abstract": topic.reference_sentences or 0, "text": len(topic.sentences)}
+        kept = all(limit[f"min_{what}"] <= size <= limit[f"max_{what}"] for what, size in sizes.items())
+        return kept and not (self.paper_filter and long)
 
     def tables(self) -> list[Table]:
         errors = [error_analysis(self, score, self.interval, self.z) for score in _SCORES]

@@ -161,7 +161,6 @@ _NAMED: Final = {"multi": "", "single": " (single)"}  # Suffixes of the lines of
 Searched: TypeAlias = tuple[Row, Optima | None]  # The row of a problem, and its oracles if all were found.
 Setups: TypeAlias = Mapping[tuple[str, str], Sequence[Setup]]  # The resolved searches, by metric and role.
 
-_PAIRS_BYTES: Final = 2**22  # Memory limit for comparing all pairs of oracles (.1 s); time limits would vary by run.
 DRAWS: Final = 100  # Number of oracles of each problem drawn at random with replacement, as in the paper.
 
 Floats = NDArray[np.float64]
@@ -285,8 +284,6 @@ def _of_draws(judged: Judged, values: Floats, study: HiraoStudy) -> list[str]:
 
 def _against(judged: Judged, group: tuple[str, str], weights: Floats) -> str:
     """Return the p-value of the difference between M (all oracles) and S (one), by paired bootstrap over topics."""
-    if not len(weights):
-        return "-"
     people = weights @ judged.human
     many = _correlation(weights @ judged.of_all[group], people, rank=False)
     means = np.einsum("bt,tds->bds", weights, judged.of_one[group])
@@ -509,9 +506,9 @@ def _best_peer(study: HiraoStudy, metric: str) -> str | None:
 
 
 def _share(one: dict[str, float], other: dict[str, float]) -> str:
-    both = one.keys() & other.keys()
-    whole = sum(other[name] for name in one if name in both)
-    return f"{sum(one[name] for name in one if name in both) / whole:.0%}" if whole else "-"
+    both = [name for name in one if name in other]
+    whole = sum(other[name] for name in both)
+    return f"{sum(one[name] for name in both) / whole:.0%}" if whole else "-"
 
 
 def _paired(one: dict[str, float], other: dict[str, float]) -> str:
@@ -590,7 +587,7 @@ def _problem(part: Topic, setups: Mapping[str, Sequence[Setup]]) -> Searched:
     error = None
     if oracles.count > 1:
         try:
-            among = oracles.jaccard(_PAIRS_BYTES)
+            among = oracles.jaccard(2**22)  # bytes for comparing all pairs (.1 s); time limits would vary by run
         except UnsupportedError:
             estimate = oracles.sampled_jaccard(seed=setup.options.seed)
             among, error = estimate.mean, estimate.standard_error
@@ -661,12 +658,12 @@ def percentiles(study: HiraoStudy) -> Table | None:
     if not (extracts := study.of("extracts")):
         return None
     among = {(row["id"], row["metric"]): row["scores"] for row in extracts if row["drawn"]}
-    lines = [_recalls(study, metric) for metric in METRICS]
+    lines = {metric: _recalls(study, metric) for metric in METRICS}
     rows = []
-    for name in lines[0]:
+    for name in lines["rouge-1"]:
         places = [
             [percentile(among[topic, metric], value) for topic, value in held[name].items() if (topic, metric) in among]
-            for metric, held in zip(METRICS, lines, strict=True)
+            for metric, held in lines.items()
         ]
         cells = [f"{100 * fmean(each):.2f}" if each else "-" for each in places]
         rows.append([name, *cells, str(max(map(len, places)))])
@@ -688,10 +685,10 @@ def _recalls(study: HiraoStudy, metric: str) -> dict[str, dict[str, float]]:
 
 def distribution(study: HiraoStudy, metric: str) -> Figure:
     rows = [row for row in study.of("extracts", metric=metric) if row["drawn"]]
-    shares = np.zeros(_BINS + 1)
+    shares = np.zeros(101)
     for row in rows:
         for score, count in row["scores"]:
-            shares[min(_BINS, int(score * _BINS + _SAME))] += count / row["drawn"] / len(rows)
+            shares[min(100, int(score * 100 + _SAME))] += count / row["drawn"] / len(rows)
     last = min(len(shares), int(shares.nonzero()[0].max(initial=0)) + 2)
     title = f"Scores of all extracts, {metric.upper()} (Ceylan et al. 2010)"
     caption = [
@@ -699,14 +696,11 @@ def distribution(study: HiraoStudy, metric: str) -> Figure:
         f"Share of extracts in each hundredth of recall, mean over topics; points: means; {study.cut}.",
     ]
     figure = Figure(f"extracts-{metric}", title, "recall (multi)", "share of extracts", caption=caption)
-    figure.add("all extracts", [place / _BINS for place in range(last)], shares[:last].tolist())
+    figure.add("all extracts", [place / 100 for place in range(last)], shares[:last].tolist())
     for name, values in _recalls(study, metric).items():
         if values:
             figure.add(name, [fmean(values.values())], [0.0], style="points")
     return figure
-
-
-_BINS: Final = 100
 
 
 def _exact_mean(values: Sequence[Fraction]) -> float:

@@ -104,8 +104,8 @@ _TESTS: Final[dict[str, tuple[Any, str]]] = {
 }
 
 
-def check_row(row: object) -> None:
-    """Raise `InputError` if a row has a form that optsum never writes."""
+def check_row(row: object, times: tuple[str, ...]) -> None:
+    """Raise `InputError` if a row has a form that optsum never writes; `times`: names of statistics in seconds."""
     if not isinstance(row, Mapping):
         raise InputError(f"this is not a result row of optsum but {type(row).__name__}; give an object")
     for name in ("strategy", "status", "termination"):
@@ -121,7 +121,7 @@ def check_row(row: object) -> None:
             fits = False
         if not fits:
             raise InputError(f"this is not a result row of optsum: {name} is {_shown(value)}, not {words}")
-    for name in _TIMES:
+    for name in times:
         value = (row.get("statistics") or {}).get(name)
         if value is not None and not _positive(value):
             raise InputError(f"this is not a result row of optsum: statistics.{name} is {_shown(value)}, not seconds")
@@ -627,7 +627,7 @@ class Result:
         InputError
             If the row lacks a field, has one of another form, or contradicts itself.
         """
-        check_row(row)
+        check_row(row, _TIMES)
         values = {name: value for name, value in row.items() if name in _FIELDS and value is not None}
         try:
             values["status"], values["termination"] = Status(row["status"]), Termination(row["termination"])

@@ -269,7 +269,7 @@ def _resampled(count: int, study: HiraoStudy) -> Floats:
 
 def _of_topics(judged: Judged, values: Floats, weights: Floats) -> list[str]:
     sides = (values.mean(axis=0), judged.human.mean(axis=0)), (weights @ values, weights @ judged.human)
-    found = [[_correlation(*each, rank) for each in sides] for rank in (False, True)]
+    found = [[_correlation(one, other, rank) for one, other in sides] for rank in (False, True)]
     return [cell for value, samples in found for cell in _with_interval(value, samples)]
 
 

@@ -15,7 +15,6 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache, cached_property, partial
-from importlib import import_module
 from importlib.resources import files
 from itertools import chain
 from pathlib import Path
@@ -29,6 +28,7 @@ from optsum.corpus.topics import AnyTopics, System, checked_systems, checked_tex
 from optsum.errors import InputError, OptionError, unknown_name
 from optsum.metrics.rouge import Score, rouge_all
 from optsum.options.options import Options, columns_in, options_of, read_config, resolve, resolve_as
+from optsum.plugins import load_place
 from optsum.report.comparison import each_seed, seeds_of
 from optsum.report.tables import Cell, Table, Tabular, counted, shown
 from optsum.running.each_topic import each_topic
@@ -484,8 +484,7 @@ STUDIES: Final = {
 def load_study(name: str) -> type[Study]:
     if name not in tuple(STUDIES):  # a tuple, for names that cannot be hashed
         raise unknown_name("study", name, STUDIES)
-    module, _, made_by = STUDIES[name].made_by.partition(":")
-    found: type[Study] = getattr(import_module(module), made_by)
+    found: type[Study] = load_place(STUDIES[name].made_by)
     return found
 
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property, partial
-from importlib import import_module
 from itertools import product
 from math import comb, inf, log
 from statistics import fmean, mean, median, median_low, stdev
@@ -21,6 +20,7 @@ from optsum.contracts.result import Result, Status
 from optsum.corpus.topic import Topic
 from optsum.errors import InputError, OptionError, unknown_name
 from optsum.options.options import Options
+from optsum.plugins import load_place
 from optsum.report.comparison import (
     INTERVALS,
     NO_EXACT,
@@ -306,9 +306,8 @@ def baseline(name: str) -> Callable[[Topic, int], Sequence[int]]:
         return marginal_relevance
     if name not in _SUMY:
         raise unknown_name("baseline", name, ["mmr", *_SUMY])
-    module, _, made_by = _SUMY[name].partition(":")
     try:
-        summarizer = getattr(import_module(module), made_by)()
+        summarizer = load_place(_SUMY[name])()
     except ImportError:
         raise OptionError(f"The baseline {name} needs the package sumy: pip install 'optsum[baselines]'.") from None
 

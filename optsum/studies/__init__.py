@@ -237,8 +237,7 @@ class Study(Tabular):
                 if errors := [result.error for result in batch if result.error is not None]:
                     self.failures.append(errors[0])
                     continue
-                for result in batch:
-                    found = result.extra["rows"]
+                for found in (result.extra[_ROWS] for result in batch):
                     marks = {"rows": len(found), "study": self.name, "config_hash": self.config_hash}
                     rows = [{**row, **marks} for row in found]
                     self.rows += rows
@@ -414,6 +413,9 @@ def _beside(table: Table, paper: Mapping[str, Any]) -> Table:
     return Table(columns, rows, table.title, [*table.caption, f"(paper): {paper['differs']}."])
 
 
+_ROWS: Final = "rows"  # The key in `Result.extra` under which a process returns the rows of a topic.
+
+
 def _found(part: Topic, work: Callable[[Submitted], list[Row]], setup: Setup) -> list[Result]:
     if setup.formulation.has_metric and not (part.references and part.sentences):
         raise InputError(f"The topic {part.id!r} has no reference, or no text, so it has no oracle.")
@@ -422,7 +424,7 @@ def _found(part: Topic, work: Callable[[Submitted], list[Row]], setup: Setup) ->
     except KeyboardInterrupt:
         return [unsolved(part.id, setup, Termination.INTERRUPTED)]
     done = unsolved(part.id, setup, Termination.COMPLETED)
-    return [done.changed(extra={"rows": [{"id": part.id, **row} for row in rows]})]
+    return [done.changed(extra={_ROWS: [{"id": part.id, **row} for row in rows]})]
 
 
 def searched(topic: Topic, setup: Setup) -> Result:

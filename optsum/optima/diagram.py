@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import random
 import sys
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -87,6 +86,11 @@ class Diagram:
 
         def build(rows: list[tuple[int, ...]], depth: int) -> int:
             """Return the node of the sorted rows without their first `depth` units, in which all rows agree."""
+            if len(rows) == 1:
+                node = EMPTY_SET
+                for unit in reversed(rows[0][depth:]):
+                    node = nodes.node(unit, EMPTY_FAMILY, node)
+                return node
             ended = bool(rows) and len(rows[0]) == depth
             node = EMPTY_SET if ended else EMPTY_FAMILY
             groups = [(unit, list(same)) for unit, same in groupby(rows[ended:], itemgetter(depth))]
@@ -95,7 +99,7 @@ class Diagram:
             return node
 
         rows = sorted({tuple(sorted(set(row))) for row in sets})
-        if len(rows) == 1:  # a chain of nodes: a quick way for searches that find one optimum
+        if len(rows) == 1:  # a quick way for searches that find one optimum
             nodes.rows += [(unit, EMPTY_FAMILY, number) for number, unit in enumerate(reversed(rows[0]), 1)]
             return Diagram(np.array(nodes.rows, np.int32), len(nodes.rows) - 1)
         with deep_recursion():
@@ -149,9 +153,9 @@ class Diagram:
 
     @cached_property
     def holding(self) -> dict[int, int]:
-        held: Counter[int] = Counter()
+        held: dict[int, int] = {}
         for (unit, _, with_), ways in zip(self.rows[2:], self.ways[2:], strict=True):
-            held[unit] += ways * self.counts[with_]
+            held[unit] = held.get(unit, 0) + ways * self.counts[with_]
         return held
 
     def sample(self, rng: random.Random) -> tuple[int, ...]:

@@ -9,12 +9,11 @@ instance.
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import pickle
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import partial
 from itertools import chain, combinations, pairwise, product
@@ -781,13 +780,13 @@ class Watched(CoverageProblem):
 
 def watched(instance: Coverage, *, interrupt_after: int | None = None) -> Watched:
     made: Any = Watched.of(instance)  # a `Watched`, though annotated as its base class
-    return cast("Watched", dataclasses.replace(made, interrupt_after=interrupt_after))
+    return cast("Watched", replace(made, interrupt_after=interrupt_after))
 
 
 def fingerprint(problem: Problem) -> tuple[object, ...]:
     """Return all data of a problem in a form that differs after any change."""
     owner = problem.coverage if isinstance(problem, CoverageProblem) else problem
-    values = [getattr(owner, item.name) for item in dataclasses.fields(owner)]
+    values = [getattr(owner, item.name) for item in fields(owner)]
     limits = (problem.lengths, problem.min_length, problem.max_length, problem.sense)
     return (*limits, *(value.tobytes() if isinstance(value, np.ndarray) else repr(value) for value in values))
 

@@ -6,17 +6,15 @@ stopped the search; the status is `optimal` only with a proof.
 
 from __future__ import annotations
 
-import dataclasses
-import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from fractions import Fraction
 from functools import partial
 from itertools import islice
-from math import fsum
+from math import fsum, inf, isfinite
 from operator import attrgetter
 from sys import float_info
 from typing import Any, Final, Self, TypeVar
@@ -43,13 +41,13 @@ _FIRST = (
 )  # fmt: skip
 
 
-def _whole(value: Any, least: float = -math.inf) -> bool:
+def _whole(value: Any, least: float = -inf) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= least
 
 
-def _number(value: Any, least: float = -math.inf) -> bool:
+def _number(value: Any, least: float = -inf) -> bool:
     if isinstance(value, float):
-        return math.isfinite(value) and value >= least
+        return isfinite(value) and value >= least
     return _whole(value, least) and value.bit_length() < 1024  # can be converted to a finite float
 
 
@@ -195,7 +193,7 @@ def _units_of(row: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def _names(kind: Any) -> list[str]:
-    return [item.name for item in dataclasses.fields(kind)]
+    return [item.name for item in fields(kind)]
 
 
 def listed(unit: Any) -> Any:

@@ -83,9 +83,8 @@ class CompressiveStudy(CutStudy):
         return f"{self.max_length} words at most, {stems}, chunk profile {self.chunk_profile}, n-grams within sentences"
 
     def lacking(self) -> list[str]:
-        oracles = self.of("oracle")
-        held = [row for row in oracles if row["recall"] is not None]
-        nothing = len(oracles) - len(held)
+        held = [row for row in self.of("oracle") if row["recall"] is not None]
+        nothing = len(self.of("oracle", recall=None))
         left = [f"{counted(nothing, 'oracle')} of which nothing was found in time"] if nothing else []
         return [*unproven([row["status"] != Status.OPTIMAL for row in held]), *left]
 

@@ -95,7 +95,7 @@ class GapStudy(SeededStudy):
 
     def lacking(self) -> list[str]:
         oracles = [row for row in self.of("recall") if row["text"] in {EXTRACTIVE, COMPRESSIVE}]
-        nothing = sum(row["recall"] is None for row in self.of("recall"))
+        nothing = len(self.of("recall", recall=None))
         left = [f"{counted(nothing, 'selection')} that no search found in time"] if nothing else []
         held = [None not in (row["bound"], row["recall"]) and row["bound"] <= row["recall"] + 1e-12 for row in oracles]
         return [*unproven([not proven for proven in held]), *left]

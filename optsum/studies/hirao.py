@@ -499,9 +499,8 @@ def _of_system(study: HiraoStudy, system: str | None, metric: str, setting: str)
 
 def _best_peer(study: HiraoStudy, metric: str) -> str | None:
     """Return the system with the best mean (of ties, the first) among the systems with the most topics."""
-    means = {name: _of_system(study, name, metric, "multi") for name in study.values_of("system")}
-    most = max(map(len, means.values()), default=0)
-    scored = {name: fmean(values.values()) for name, values in means.items() if values and len(values) == most}
+    found = {name: _of_system(study, name, metric, "multi").values() for name in study.values_of("system")}
+    scored = {name: (len(values), fmean(values)) for name, values in found.items() if values}
     return max(scored, key=scored.__getitem__, default=None)
 
 
@@ -520,9 +519,8 @@ def _is_proven(row: Row) -> bool:
 
 
 def _of_all(study: HiraoStudy) -> list[str]:
-    problems = study.of("problem")
-    complete = sum(row["complete"] for row in problems)
-    return [] if complete == len(problems) else [f"n = {complete} of {len(problems)}: problems with all oracles found."]
+    known = [row["complete"] for row in study.of("problem")]
+    return [] if all(known) else [f"n = {sum(known)} of {len(known)}: problems with all oracles found."]
 
 
 def _groups(study: HiraoStudy, *, every: bool | None = True) -> Iterator[tuple[list[str], list[Row]]]:

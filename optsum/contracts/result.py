@@ -181,7 +181,17 @@ class OptimaFields:
         if row.get("count") is None or row.get("complete") is None:
             return None
         others = () if row.get("near") else _OF_NEAR
-        return cls(**{name: row.pop(name) for name in _OF_ALL if name in row and name not in others})
+        found = {name: row.pop(name) for name in _OF_ALL if name in row and name not in others}
+        for name in ("optima", "sample", "diverse"):
+            if found.get(name) is not None:
+                found[name] = list(map(_units_of, found[name]))
+        for name in ("always", "never"):
+            if found.get(name) is not None:
+                found[name] = _units_of(found[name])
+        if found.get("unit_shares") is not None:
+            units, shares = zip(*found["unit_shares"], strict=True) if found["unit_shares"] else ((), ())
+            found["unit_shares"] = list(zip(_units_of(units), shares, strict=True))
+        return cls(**found)
 
 
 def _row_of(units: Sequence[Any] | None) -> list[Any] | None:

@@ -12,6 +12,7 @@ import numpy as np
 _CHEAP: Final = 200_000
 _LARGEST_TABLE: Final = 20_000_000
 _MOST_BITS: Final = 1_000_000_000
+_WIDEST: Final = 2**31  # Bits of the largest table (256 MB) that is tried.
 _FEW: Final = 10
 
 
@@ -126,7 +127,7 @@ def fit(lengths: Sequence[int], kept: Sequence[int], others: Sequence[int], low:
     kept, others = ([unit for unit in units if lengths[unit] <= high] for units in (kept, others))
     order = [*kept, *others]
     high = min(high, sum(lengths[unit] for unit in order))
-    if low > high or (len(order) + 1) * (high + 1) > 2**31:  # bits of the largest table (256 MB) that is tried
+    if low > high or (len(order) + 1) * (high + 1) > _WIDEST:
         return None
     within = (1 << (high + 1)) - 1
     reach = [1]  # bit s of entry i, after the reversal: some of the units from place i in the order sum to s

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from itertools import count, islice
-from math import inf, isfinite
+from math import inf, isfinite, isnan
 from numbers import Real
 from pathlib import Path
 from typing import Any, Final, Self
@@ -488,6 +488,12 @@ class Optima:
             raise InputError(f"There is no optimum to be {what}: {why}.")
 
 
-def _number(text: str) -> int | Fraction:
-    number = Fraction(text)
-    return int(number) if "/" not in text else number
+def _number(text: str) -> Any:
+    """Return the number that `str` has written: an integer, a fraction or, as users may give, a float."""
+    if "/" in text:
+        return Fraction(text)
+    if text.lstrip("-").isdigit():
+        return int(text)
+    if isnan(number := float(text)):
+        raise ValueError(f"{text} is no number")
+    return number

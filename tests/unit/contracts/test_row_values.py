@@ -107,6 +107,22 @@ def test_rows_that_optsum_writes_are_read() -> None:
     assert Result.from_row(large).enumeration is not None
 
 
+def test_units_of_sets_are_read_as_they_were_written() -> None:
+    parts = [[0, 1], [0, 2]]
+    row = {**WHOLE, "count": 1, "complete": True, "units": 3, "near": None, "optima": [parts], "always": parts}
+    row |= {"never": [[1, 1]], "sample": [parts[:1]], "diverse": [parts]}
+    found = Result.from_row(row).enumeration
+    assert found is not None
+    assert (found.optima, found.sample, found.diverse) == ([((0, 1), (0, 2))], [((0, 1),)], [((0, 1), (0, 2))])
+    assert (found.always, found.never) == (((0, 1), (0, 2)), ((1, 1),))
+    near = {"near": "within 1%", "at_least": 0.5, "at_least_exact": "1/2", "value_counts": [[0.5, 1]]}
+    near |= {"unit_shares": [[[0, 1], 1.0], ["s2", 0.5]], "irredundant": 1.0, "irredundant_error": 0.0}
+    again = Result.from_row({**row, **near})
+    assert again.enumeration is not None
+    assert again.enumeration.unit_shares == [((0, 1), 1.0), ("s2", 0.5)]
+    assert again.to_row() == {**row, **near}
+
+
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.sampled_from(["1/0", "1e99", "optimal"]),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),

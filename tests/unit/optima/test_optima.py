@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -166,6 +167,16 @@ def test_saving_and_loading(tmp_path: Path) -> None:
         assert [a for a, _ in zip(again, range(50), strict=False)] == [
             a for a, _ in zip(optima, range(50), strict=False)
         ]
+
+
+@pytest.mark.parametrize(
+    ("value", "bound"), [(0.5, None), (0.1, inf), (3, 10**40), (Fraction(1, 3), Fraction(2, 3)), (-2, 1e-300)]
+)
+def test_every_kind_of_value_is_saved(value: Any, bound: Any, tmp_path: Path) -> None:
+    optima = Optima.of_sets([[0, 1]], value, bound)
+    optima.save(tmp_path / "optima.npz")
+    again = Optima.load(tmp_path / "optima.npz")
+    assert (again.value, again.bound, type(again.value)) == (value, optima.bound, type(value))
 
 
 def test_a_file_of_another_kind_is_named_in_the_error(tmp_path: Path) -> None:

@@ -62,6 +62,17 @@ def near() -> list[dict[str, Any]]:
     return [result.to_row() for result in results]
 
 
+def enumerated_compressions() -> list[dict[str, Any]]:
+    """Return rows of a file, where the names of units are lists, with and without a threshold."""
+    rows = []
+    for nearness in (None, Nearness.given(within="10%")):
+        given = {"formulation": "compressive", "max_length": 12}
+        options = resolve_enumeration(given, nearness)
+        for results in enumerate_topics(read_topics(EXAMPLES / "parsed.jsonl"), options, nearness):
+            rows += [json.loads(json.dumps(result.to_row())) for result in results]
+    return rows
+
+
 def frontier() -> list[dict[str, Any]]:
     (row,) = rows_of(TOPICS[:1], "branch-and-bound", "none", details=False)
     steps = [{"from": 2, "to": 3, "objective": 0.4}, {"from": 4, "to": 9, "objective": 0.8}]
@@ -84,7 +95,7 @@ def sites() -> list[dict[str, Any]]:
 
 KINDS = (
     *(compressions, covers, contexts, contexts_without_texts, subsequences, without_texts, near, frontier),
-    *(lengths, sites),
+    *(enumerated_compressions, lengths, sites),
 )
 
 

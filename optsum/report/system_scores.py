@@ -450,13 +450,12 @@ def _rows(topic: Topic, systems: Sequence[System], scores: SystemScores) -> list
         if scores.oracles is None or not good:
             return rows
         found = scores.oracles.of(topic)
-        for _, system in good:
+        for row, system in good:
             scores.oracles.note_length(topic, system)
+            row["oracle"] = against(topic, system, found, scores.options.each_oracle)
     except BaseException as error:  # noqa: BLE001 - the other topics are scored all the same
         reason = describe(error)
         return [_row_of(topic.id, system.system, _where(system) + reason) for system in systems]
-    for row, system in good:
-        row["oracle"] = against(topic, system, found, scores.options.each_oracle)
     return rows
 
 

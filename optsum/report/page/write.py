@@ -730,7 +730,7 @@ def lengths(gathered: Gathered, objective: str = "") -> Chart | None:
     shown = grid[:: ceil(len(grid) / 12)]  # the table has at most 12 lengths
     of = f" ({objective})" if objective else ""
     about = f"Mean objective by maximum length{of}; {counted(len(where), 'length')}."
-    x, y = Axis("maximum length", where[0], where[-1]), Axis("objective", min(0.0, *heights), max(*heights, 1e-9))
+    x, y = Axis("maximum length", where[0], where[-1]), Axis("objective", min([0.0, *heights]), max([*heights, 1e-9]))
     cells = {place: [number(dict(points).get(length)) for length in shown] for place, points in series.items()}
     table = gathered.table((f"{length:g}" for length in shown), cells)
     return Chart("Value against length", about, x, y, series, table, "line")

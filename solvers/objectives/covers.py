@@ -34,13 +34,15 @@ point can weaken, but never make invalid.
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial, reduce
 from heapq import heapify, heappop, heappush
+from itertools import chain
 from math import isfinite
 from operator import and_
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from optsum.contracts.strategy import Run
 from optsum.coverage.instance import Coverage
@@ -74,21 +76,17 @@ _QUADRATIC = 600  # Largest number of alternatives for which clauses are compare
 def take(clauses: Iterable[Sequence[Bits]], units: Bits) -> list[Clause]:
     left = []
     for clause in clauses:
-        touched = [alternative & ~units for alternative in clause if alternative & units]
+        touched = {alternative & ~units for alternative in clause if alternative & units}
         if not touched:
             left.append(tuple(clause))
         elif 0 not in touched:
-            left.append(_minimal(touched, [alternative for alternative in clause if not alternative & units]))
+            others = [alternative for alternative in clause if not alternative & units]
+            resting, kept = set(others), list[Bits]()
+            for candidate in sorted(touched, key=int.bit_count):
+                if not contains_one(candidate, resting) and not contains_one(candidate, kept):
+                    kept.append(candidate)
+            left.append((*kept, *[other for other in others if not contains_one(other, kept)]))
     return left
-
-
-def _minimal(touched: list[Bits], others: list[Bits]) -> Clause:
-    resting = set(others)
-    kept: list[Bits] = []
-    for candidate in sorted(set(touched), key=int.bit_count):
-        if not contains_one(candidate, resting) and not contains_one(candidate, kept):
-            kept.append(candidate)
-    return (*kept, *[other for other in others if not contains_one(other, kept)])
 
 
 def reduced(clauses: Iterable[Sequence[Bits]]) -> tuple[Bits, Clauses]:
@@ -98,30 +96,24 @@ def reduced(clauses: Iterable[Sequence[Bits]]) -> tuple[Bits, Clauses]:
     while shared := support([(reduce(and_, clause),) for clause in left]):
         forced |= shared
         left = take(left, shared)
-    left = list({tuple(sorted(clause)) for clause in left})
+    # Clauses with few alternatives come first, because they imply others. Of equivalent clauses the first is kept.
+    left = sorted({tuple(sorted(clause)) for clause in left}, key=lambda clause: (len(clause), clause))
     if sum(map(len, left)) <= _QUADRATIC:
-        left = _not_implied(left)
+        left = _not_implied(reversed(_not_implied(left)))
     return forced, tuple(sorted(left))
 
 
-def _not_implied(clauses: list[Clause]) -> list[Clause]:
-    units = [support([clause]) for clause in clauses]
-    kept: list[int] = []
-    # Clauses with few alternatives come first, because they imply others. Of equivalent clauses the first is kept.
-    for index in sorted(range(len(clauses)), key=lambda index: (len(clauses[index]), clauses[index])):
-        if not any(units[other] & units[index] and _implies(clauses[other], clauses[index]) for other in kept):
-            kept.append(index)
-    return [
-        clauses[index]
-        for place, index in enumerate(kept)
-        if not any(
-            units[other] & units[index] and _implies(clauses[other], clauses[index]) for other in kept[place + 1 :]
-        )
-    ]
-
-
-def _implies(strong: Clause, weak: Clause) -> bool:
-    return all(any(small & large == small for small in weak) for large in strong)
+def _not_implied(clauses: Iterable[Clause]) -> list[Clause]:
+    """Return the clauses without those that an earlier one implies."""
+    kept: list[tuple[Clause, Bits]] = []
+    for weak in clauses:
+        units = support([weak])
+        for strong, others in kept:
+            if units & others and all(any(small & large == small for small in weak) for large in strong):
+                break
+        else:
+            kept.append((weak, units))
+    return [clause for clause, _ in kept]
 
 
 def parts(clauses: Clauses) -> list[Clauses]:
@@ -187,16 +179,6 @@ class Families(DiagramNodes):
 _SMALL: Final = 10_000  # Largest number of entries of a linear program that is solved in this thread, within 0.1 s.
 
 
-class Fixed(NamedTuple):
-    """Facts about all covers within a length limit."""
-
-    # inside, outside: units in all of these covers, and units in none of them.
-    inside: Bits
-    outside: Bits
-    clauses: Clauses  # The clauses, without the alternatives that no such cover contains.
-    cut: int  # Lower bound of the lengths of covers that violate one of these facts.
-
-
 @dataclass(frozen=True)
 class Shares:
     """The lengths of the units, distributed among clauses."""
@@ -223,7 +205,12 @@ class Shares:
     def bound(self) -> int:
         return -(-self.total // SCALE)
 
-    def fixed(self, limit: int) -> Fixed:
+    def fixed(self, limit: int) -> tuple[Bits, Bits, Clauses, int]:
+        """Return facts about all covers of at most a length, and the least length of covers that violate one of them.
+
+        The facts are the units in all of these covers, the units in none, and the clauses without the alternatives that
+        no such cover contains.
+        """
         slack = limit * SCALE - self.total
         # Increase of the bound if a unit is ruled out, and if it is chosen.
         dearer_without: dict[int, int] = {}
@@ -252,12 +239,8 @@ class Shares:
         inside = {unit: more for unit, more in dearer_without.items() if more > slack}
         outside = {unit: more for unit, more in dearer_with.items() if more > slack}
         least_cut = min([least_cut, *inside.values(), *outside.values()])
-        return Fixed(
-            sum([1 << unit for unit in inside]),
-            sum([1 << unit for unit in outside]),
-            tuple(left),
-            -(-(self.total + least_cut) // SCALE),
-        )
+        cut = -(-(self.total + least_cut) // SCALE)
+        return sum([1 << unit for unit in inside]), sum([1 << unit for unit in outside]), tuple(left), cut
 
 
 class Relaxer:
@@ -308,7 +291,7 @@ def minimum_covers(
     instance: Coverage,
     *,
     every: bool = True,
-    on_node: Callable[[], object] | None = None,
+    on_node: Callable[[], object] = NEVER.check,
     on_bound: Callable[[int], object] | None = None,
     deadline: Deadline = NEVER,
 ) -> Optima:
@@ -325,11 +308,17 @@ def minimum_covers(
     """
     clauses = clauses_of(instance, deadline.check)
     lengths = instance.lengths.tolist()
-    search = CoverSearch(lengths, every=every, on_node=on_node, deadline=deadline)
     if not all(clauses):
         return Optima(Diagram.of_sets([]), 0, 0, statistics={"relaxations": 0})
     kept, classes = interchangeable(canonical(clauses, deadline.check), lengths, every=every, check=deadline.check)
-    minimum, family = search.run(kept, on_bound)
+    search, everything, minimum = CoverSearch(lengths, every, on_node, deadline), (1 << len(lengths)) - 1, 0
+    with deep_recursion():  # each choice of a unit nests three calls
+        while True:
+            minimum, family = search.within(kept, minimum, everything)
+            if family != EMPTY_FAMILY:
+                break
+            if on_bound is not None:
+                on_bound(minimum)
     diagram = search.families.diagram(search.families.spread(family, classes))
     return Optima(diagram, minimum, minimum, statistics={"relaxations": search.relaxer.solved})
 
@@ -337,42 +326,18 @@ def minimum_covers(
 class CoverSearch:
     """A search for one minimum cover, or all, of clauses with units of given lengths (see the module)."""
 
-    def __init__(
-        self,
-        lengths: Sequence[int],
-        *,
-        every: bool = True,
-        on_node: Callable[[], object] | None = None,
-        deadline: Deadline = NEVER,
-    ) -> None:
-        self.families = Families()
-        self.relaxer = Relaxer(lengths, deadline)
-        self.nodes = 0
-        self._lengths = lengths
-        self._every = every
-        self._on_node = on_node
+    def __init__(self, lengths: Sequence[int], every: bool, on_node: Callable[[], object], deadline: Deadline) -> None:
+        self.families, self.relaxer = Families(), Relaxer(lengths, deadline)
+        self._lengths, self._every, self._on_node = lengths, every, on_node
         self._weightless = sum([1 << unit for unit, length in enumerate(lengths) if length == 0])
         self._solved: dict[Clauses, tuple[int, int]] = {}  # length and family of the minimum covers of clauses
         self._bounds: dict[Clauses, int] = {}  # lower bound of the covers of clauses that are not solved
         self._shares: dict[Clauses, Shares] = {}
 
-    def run(self, state: Clauses, on_bound: Callable[[int], object] | None = None) -> tuple[int, int]:
-        """Return the minimum length and the family of minimum covers; each clause must have an alternative."""
-        everything = (1 << len(self._lengths)) - 1
-        allowed = 0
-        with deep_recursion():  # each choice of a unit nests three calls
-            while True:
-                length, family = self._within(state, allowed, everything)
-                if family != EMPTY_FAMILY:
-                    return length, family
-                allowed = length
-                if on_bound is not None:
-                    on_bound(allowed)
-
     def _length(self, units: Bits) -> int:
         return sum([self._lengths[unit] for unit in members(units)])
 
-    def _within(self, state: Sequence[Clause], allowed: int, undecided: Bits) -> tuple[int, int]:
+    def within(self, state: Sequence[Clause], allowed: int, undecided: Bits) -> tuple[int, int]:
         """Return the minimum length and the minimum covers; a bound and no family if more than `allowed` is needed.
 
         Covers consist of `undecided` units. Units outside the clauses matter only if they have no length, because any
@@ -386,11 +351,11 @@ class CoverSearch:
         least = [self._bound(group) for group in groups]
         total = length + sum(least)
         found = []
-        for place, group in enumerate(groups):
+        for group, bound in zip(groups, least, strict=True):
             if total > allowed:
                 return total, EMPTY_FAMILY
-            needed, covers = self._part(group, allowed - total + least[place])
-            total += needed - least[place]
+            needed, covers = self._part(group, allowed - total + bound)
+            total += needed - bound
             found.append(covers)
         if total > allowed or EMPTY_FAMILY in found:
             return total, EMPTY_FAMILY
@@ -409,13 +374,12 @@ class CoverSearch:
         return self._bounds.get(group) or self._relax(group).bound
 
     def _relax(self, group: Clauses) -> Shares:
-        shares = self._shares.get(group)
-        if shares is None:
+        if group not in self._shares:
             if len(self._shares) >= _SHARES_KEPT:
                 self._shares.clear()
             shares = self._shares[group] = self.relaxer.shares(group)
             self._bounds[group] = max(self._bounds.get(group, 0), shares.bound)
-        return shares
+        return self._shares[group]
 
     def _part(self, group: Clauses, allowed: int) -> tuple[int, int]:
         if group in self._solved:
@@ -423,15 +387,13 @@ class CoverSearch:
             return length, family if length <= allowed else EMPTY_FAMILY
         if self._bound(group) > allowed:
             return self._bounds[group], EMPTY_FAMILY
-        if self._on_node is not None:
-            self._on_node()
-        self.nodes += 1
+        self._on_node()
         if len(group) == 1 and not support(group) & self._weightless:
             lengths = list(map(self._length, group[0]))
             length = min(lengths)
-            shortest = [members(units) for units, its in zip(group[0], lengths, strict=True) if its == length]
-            kept = map(tuple, shortest if self._every else shortest[:1])
-            family = self.families.adopt(Diagram.of_sets(kept))
+            shortest = [units for units, its in zip(group[0], lengths, strict=True) if its == length]
+            kept = Diagram.of_sets(map(tuple, map(members, shortest if self._every else shortest[:1])))
+            family = self.families.adopt(kept)
         else:
             length, family = self._branch(group, allowed)
         if family == EMPTY_FAMILY:
@@ -441,43 +403,33 @@ class CoverSearch:
         return length, family if length <= allowed else EMPTY_FAMILY
 
     def _branch(self, group: Clauses, allowed: int) -> tuple[int, int]:
-        """Return the result of `_within` after fixing the units that the bound decides, or branching on a unit."""
+        """Return the result of `within` after fixing the units that the bound decides, or branching on a unit."""
         shares = self._relax(group)
         units = support(group)
-        fixed = shares.fixed(allowed)
-        if fixed.inside or fixed.outside or fixed.clauses != group:
-            if fixed.inside & fixed.outside:
-                return fixed.cut, EMPTY_FAMILY
-            state = take(without(fixed.clauses, fixed.outside), fixed.inside)
-            length = self._length(fixed.inside)
-            more, family = self._within(state, allowed - length, units & ~fixed.inside & ~fixed.outside)
+        inside, outside, clauses, cut = shares.fixed(allowed)
+        if inside or outside or clauses != group:
+            if inside & outside:
+                return cut, EMPTY_FAMILY
+            state, length = take(without(clauses, outside), inside), self._length(inside)
+            more, family = self.within(state, allowed - length, units & ~inside & ~outside)
             if family == EMPTY_FAMILY:
-                return min(length + more, fixed.cut), EMPTY_FAMILY
-            return length + more, self.families.add(members(fixed.inside), family)
-        unit = _branching_unit(group, shares)
+                return min(length + more, cut), EMPTY_FAMILY
+            return length + more, self.families.add(members(inside), family)
+        # Branch on the unit in most clauses, preferably one that is fractional in the relaxation.
+        count = Counter(chain.from_iterable(members(support([clause])) for clause in group))
+        parted = [unit for unit in count if 0.001 < shares.chosen.get(unit, 0.0) < 0.999]
+        unit = max(parted or count, key=lambda unit: (count[unit], -unit))
         bit = 1 << unit
-        longer, having = self._within(take(group, bit), allowed - self._lengths[unit], units & ~bit)
+        longer, having = self.within(take(group, bit), allowed - self._lengths[unit], units & ~bit)
         longer += self._lengths[unit]
         if having != EMPTY_FAMILY:
             allowed = longer if self._every else longer - 1
-        length, lacking = self._within(without(group, bit), allowed, units & ~bit)
+        length, lacking = self.within(without(group, bit), allowed, units & ~bit)
         if lacking == EMPTY_FAMILY:
-            return (min(longer, length) if having == EMPTY_FAMILY else longer), self.families.node(
-                unit, lacking, having
-            )
-        if length < longer:
+            length = min(longer, length) if having == EMPTY_FAMILY else longer
+        elif length < longer:
             having = EMPTY_FAMILY
         return length, self.families.node(unit, lacking, having)
-
-
-def _branching_unit(group: Clauses, shares: Shares) -> int:
-    """Return the unit in most clauses, preferably one that is fractional in the relaxation."""
-    count: dict[int, int] = {}
-    for clause in group:
-        for unit in members(support([clause])):
-            count[unit] = count.get(unit, 0) + 1
-    parted = [unit for unit in count if 0.001 < shares.chosen.get(unit, 0.0) < 0.999]
-    return max(parted or count, key=lambda unit: (count[unit], -unit))
 
 
 _OFTEN: Final = 1000  # Number of alternatives between two checks of the limits.
@@ -519,6 +471,7 @@ def enumerate_covers(
     first = limits.building().check
     known: list[tuple[int, ...]] = []
     value = bound = 0
+    statistics: dict[str, float] = {}
 
     def on_node() -> None:
         budget.check()
@@ -527,10 +480,6 @@ def enumerate_covers(
     def on_bound(proven: int) -> None:
         nonlocal bound
         bound = max(bound, proven)
-
-    def statistics() -> dict[str, float]:
-        done = budget.finish()
-        return {"nodes": done.nodes, "seconds": done.seconds["total"]}
 
     search = partial(minimum_covers, coverage, on_node=on_node, on_bound=on_bound, deadline=budget.deadline)
     try:
@@ -543,13 +492,14 @@ def enumerate_covers(
             found = search(every=False)  # the result if the time does not suffice for all covers
             known, value = [next(iter(found))], int(found.value)
             on_bound(value)
-        found = found if not every else search()
+        if every:
+            found = search()
+        statistics = {**found.statistics, "diagram": len(found.diagram.nodes)}
     except (Stopped, KeyboardInterrupt) as stop:
         termination = stop.termination if isinstance(stop, Stopped) else Termination.INTERRUPTED
-        return Optima.of_sets(
-            known, value, bound, complete=False, termination=termination.value, statistics=statistics()
-        )
-    return replace(found, statistics={**statistics(), **found.statistics, "diagram": len(found.diagram.nodes)})
+        found = Optima.of_sets(known, value, bound, complete=False, termination=termination.value)
+    done = budget.finish()
+    return replace(found, statistics={"nodes": done.nodes, "seconds": done.seconds["total"], **statistics})
 
 
 def quick_cover(clauses: Clauses, lengths: list[int], check: Callable[[], object]) -> Bits:

@@ -10,11 +10,10 @@ denominators; boxes with coarse programs are split, and a solver searches the bo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
-from itertools import count
+from itertools import chain, count
 from math import ceil, floor, inf
 from typing import Any, ClassVar, Final, NoReturn
 
@@ -56,92 +55,71 @@ class Verdict:
     within_gap: bool = False  # Whether the claimed optimum is known to be optimal only within the gap.
 
 
-@dataclass(frozen=True, slots=True)
-class _Court:
-    """A comparison of answers of the solver `name` with known values; a contradiction raises `BackendError`."""
+def _verdict(
+    name: str,
+    outcome: RawOutcome,
+    model: LinearModel,
+    worth: Fraction | None,
+    known: Fraction | None,
+    *,
+    gap: float | None,
+    size: float,
+    neighbours: Iterable[Fraction],
+) -> Verdict:
+    """Compare an answer of the solver `name` with known values; a contradiction raises `BackendError` (see `judge`)."""
+    sign = 1 if model.sense is Sense.MAXIMIZE else -1
 
-    name: str
-    model: LinearModel
-    size: float
+    def slack_at(value: float) -> float:
+        return slack_of(max(abs(value), size))
 
-    @property
-    def sign(self) -> int:
-        return 1 if self.model.sense is Sense.MAXIMIZE else -1
+    def shown(value: float | Fraction) -> str:
+        return f"{(float(value) + model.offset) / model.denominator:.6g}"
 
-    def slack(self, value: float) -> float:
-        return slack_of(max(abs(value), self.size))
+    def refuse(said: str) -> NoReturn:
+        raise BackendError(f"{name} {said}: its answer is not valid.")
 
-    def check_known(self, worth: Fraction, known: Fraction | None, slack: float) -> None:
-        if known is not None and self.sign * (known - worth) > slack:
-            raise BackendError(
-                f"{self.name} calls {self.shown(worth)} optimal, but a selection worth {self.shown(known)} is known: "
-                "its answer is not valid."
-            )
+    def check_known(worth: Fraction, known: Fraction | None, slack: float) -> None:
+        if known is not None and sign * (known - worth) > slack:
+            refuse(f"calls {shown(worth)} optimal, but a selection worth {shown(known)} is known")
 
-    def check_objective(self, objective: float, worth: Fraction, *, strict: bool) -> None:
-        surplus = self.sign * (objective - float(worth))
-        slack = max(0.5, 1000 * self.slack(objective))
+    best = max((value for value in (worth, known) if value is not None), key=lambda value: sign * value, default=None)
+    if outcome.infeasible:
+        if best is not None:
+            refuse("calls the problem infeasible, but a feasible selection is known")
+        return Verdict(proven=True)
+    if outcome.objective is not None and worth is not None:
+        surplus, slack = sign * (outcome.objective - float(worth)), max(0.5, 1000 * slack_at(outcome.objective))
         # Auxiliary columns may understate the value of a feasible answer, and that of an optimum by less than 1.
-        if surplus > slack or (strict and -surplus >= max(1.0, slack)):
+        if surplus > slack or (outcome.optimal and gap is None and -surplus >= max(1.0, slack)):
             raise BackendError(
-                f"{self.name} claims an objective of {self.shown(objective)}, but its selection has "
-                f"{self.shown(worth)}: this is not a valid result."
+                f"{name} claims an objective of {shown(outcome.objective)}, but its selection has {shown(worth)}: "
+                "this is not a valid result."
             )
-
-    def read(self, stated: float, best: Fraction | None, optimal: bool) -> int:
+    bound: int | None = None
+    if outcome.bound is not None:
         # Solvers may violate each row by their tolerance; the errors may add up, so a larger slack is tried next.
-        for slack in (self.slack(stated), 100 * self.slack(stated)):
-            read = floor(stated + slack) if self.sign > 0 else ceil(stated - slack)
-            if best is None or self.sign * (best - read) <= 0:
-                return read
-        claim = "claims optimality with" if optimal else "states"
-        raise BackendError(
-            f"{self.name} {claim} a bound of {self.shown(stated)}, which a selection worth {self.shown(best or 0)} "
-            f"exceeds: its answer is not valid."
-        )
-
-    def shown(self, value: float | Fraction) -> str:
-        return f"{(float(value) + self.model.offset) / self.model.denominator:.6g}"
-
-    def verdict(
-        self,
-        outcome: RawOutcome,
-        worth: Fraction | None,
-        known: Fraction | None,
-        gap: float | None,
-        neighbours: Iterable[Callable[[], Fraction | None]],
-    ) -> Verdict:
-        held = [value for value in (worth, known) if value is not None]
-        best = max(held, key=lambda value: self.sign * value, default=None)
-        if outcome.infeasible:
-            if best is not None:
-                raise BackendError(
-                    f"{self.name} calls the problem infeasible, but a feasible selection is known: its answer is not "
-                    "valid."
-                )
-            return Verdict(proven=True)
-        if outcome.objective is not None and worth is not None:
-            self.check_objective(outcome.objective, worth, strict=outcome.optimal and gap is None)
-        bound = None if outcome.bound is None else self.read(outcome.bound, best, outcome.optimal)
-        if not outcome.optimal:
-            return Verdict(bound)
-        if worth is None:
-            raise BackendError(f"{self.name} ended with {outcome.native!r} without an answer that can be used.")
-        slack = 2 * self.slack(max(abs(float(worth)), abs(outcome.bound or 0.0)))
-        if gap is not None:
-            agrees = bound is not None and abs(bound - worth) <= slack
-            if gap < _ANY:
-                self.check_known(worth, known, slack + 1 + gap * abs(float(worth)))
-            return Verdict(bound, proven=agrees, within_gap=not agrees)
-        if bound is not None and abs(bound - worth) > slack + (slack >= _COUNTS):
-            raise BackendError(
-                f"{self.name} calls {self.shown(worth)} optimal, but its own bound is {outcome.bound:.6g} "
-                f"/ {self.model.denominator}: its answer is not valid."
-            )
-        others = list(neighbours)
-        for other in (known, *(each() for each in others[:: max(1, -(-len(others) // _TRIED))])):  # evenly spaced
-            self.check_known(worth, other, slack)
-        return Verdict(bound, proven=True)
+        for slack in (slack_at(outcome.bound), 100 * slack_at(outcome.bound)):
+            bound = floor(outcome.bound + slack) if sign > 0 else ceil(outcome.bound - slack)
+            if best is None or sign * (best - bound) <= 0:
+                break
+        else:
+            claim = "claims optimality with" if outcome.optimal else "states"
+            refuse(f"{claim} a bound of {shown(outcome.bound)}, which a selection worth {shown(best or 0)} exceeds")
+    if not outcome.optimal:
+        return Verdict(bound)
+    if worth is None:
+        raise BackendError(f"{name} ended with {outcome.native!r} without an answer that can be used.")
+    slack = 2 * slack_at(max(abs(float(worth)), abs(outcome.bound or 0.0)))
+    if gap is not None:
+        agrees = bound is not None and abs(bound - worth) <= slack
+        if gap < _ANY:
+            check_known(worth, known, slack + 1 + gap * abs(float(worth)))
+        return Verdict(bound, proven=agrees, within_gap=not agrees)
+    if bound is not None and abs(bound - worth) > slack + (slack >= _COUNTS):
+        refuse(f"calls {shown(worth)} optimal, but its own bound is {outcome.bound:.6g} / {model.denominator}")
+    for other in chain([known], neighbours):
+        check_known(worth, other, slack)
+    return Verdict(bound, proven=True)
 
 
 _LONGEST_S: Final = 60.0  # Longest time (s) of a verification that was requested.
@@ -195,16 +173,19 @@ def verify(run: Run, name: str) -> None:
     try:
         own = _own(run, seconds)
     except UnsupportedError as error:
-        _leave(run, name, str(error))
-        return
-    found, held = own.evaluation, run.evaluation
-    if found is not None and (held is None or run.problem.sense.better(found.key, held.key)):
-        claimed = "the problem infeasible" if held is None else f"{float(held.value):.6g} optimal"
-        raise BackendError(
-            f"{name} calls {claimed}, but branch-and-bound finds {float(found.value):.6g}: its answer is not valid."
-        )
-    if not own.proven and (held is None or own.bound != held.key):
-        _leave(run, name, f"branch-and-bound did not end within {seconds:.3g} s")
+        why = str(error)
+    else:
+        found, held = own.evaluation, run.evaluation
+        if found is not None and (held is None or run.problem.sense.better(found.key, held.key)):
+            claimed = "the problem infeasible" if held is None else f"{float(held.value):.6g} optimal"
+            raise BackendError(
+                f"{name} calls {claimed}, but branch-and-bound finds {float(found.value):.6g}: its answer is not valid."
+            )
+        if own.proven or (held is not None and own.bound == held.key):
+            return
+        why = f"branch-and-bound did not end within {seconds:.3g} s"
+    run.statistics["verified"] = False
+    run.detail = f"only claimed by {name}, not verified: {why}"
 
 
 def _own(run: Run, seconds: float) -> Run:
@@ -219,11 +200,6 @@ def _own(run: Run, seconds: float) -> Run:
         if stop.termination is Termination.INTERRUPTED:
             raise
     return own
-
-
-def _leave(run: Run, name: str, why: str) -> None:
-    run.statistics["verified"] = False
-    run.detail = f"only claimed by {name}, not verified: {why}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -288,13 +264,9 @@ class _Claims:
         run.count(nodes=outcome.nodes or 0)
         run.statistics.update({**outcome.statistics, **told, "native_status": outcome.native})
         run.detail = outcome.detail or run.detail
-        if outcome.termination is Termination.FAILED:
-            self._give_up(outcome)
-        return outcome
-
-    def _give_up(self, outcome: RawOutcome) -> NoReturn:
-        """End a search after a failure of the solver: raise `Stopped` with a selection, `BackendError` without any."""
-        run, backend = self.run, self.backend
+        if outcome.termination is not Termination.FAILED:
+            return outcome
+        # A failure of the solver ends the search: with a selection as a limit does, otherwise with an error.
         said = outcome.detail or f"{backend.name} ended with the status {outcome.native!r}, which is not a proof"
         if backend.options and (given := backend.given()) not in said:
             said = f"{said}; it was given {given}"
@@ -356,7 +328,7 @@ class _Claims:
         *,
         gap: float | None = None,
         size: float = 0.0,
-        neighbours: Iterable[Callable[[], Fraction | None]] = (),
+        neighbours: Iterable[Fraction] = (),
     ) -> Verdict:
         """Return the conclusions from an answer.
 
@@ -367,8 +339,8 @@ class _Claims:
         `worth`, `known`: the value of the program at the answer's selection, and at the best selection known otherwise,
         both computed here; None without such a selection. `gap`: relative gap within which the solver may claim
         optimality. `size`: magnitude of the terms of the objective, which determines the precision of the solver's
-        numbers. `neighbours`: functions that return the objective at a neighbouring selection, or None if this is
-        infeasible; some of them are called if optimality is claimed.
+        numbers. `neighbours`: the objective at neighbouring selections, which are computed only if optimality is
+        claimed.
         """
         trusted = not self.backend.options
         if not trusted and (outcome.infeasible or not self.backend.keeps_bound):
@@ -378,9 +350,9 @@ class _Claims:
         def of(value: Fraction | int | None) -> Fraction | None:
             return None if value is None else Fraction(value - model.offset)
 
+        gap = gap if trusted else inf
         try:
-            court = _Court(self.name, model, size)
-            return court.verdict(outcome, of(worth), of(known), gap if trusted else inf, others)
+            return _verdict(self.name, outcome, model, of(worth), of(known), gap=gap, size=size, neighbours=others)
         except BackendError:
             if trusted and not _is_beyond(model):
                 raise
@@ -447,25 +419,19 @@ class _Search(_Claims):
 
     def search(self) -> None:
         if self.run.selection is not None:
-            self.seen.append(self._score(self.run.selection))
+            self.seen.append(score(self.coverage, self.run.selection)[0])
         elif self._largest((1,) * self.coverage.ratios, (0,) * self.coverage.ratios, ()) is None:
             return  # nothing is feasible
         search_parts(self.coverage, self._wish, self._look_at)
 
-    @property
-    def _value(self) -> Fraction:
-        return _wanted(self.run)
-
-    def _score(self, selection: Selection) -> tuple[int, ...]:
-        return score(self.coverage, selection)[0]
-
     def _wish(self, ratios: tuple[int, ...]) -> Weighted:
         assert self.run.selection is not None  # noqa: S101 - a search begins with one
-        return wish_of(self.coverage, ratios, self._value, self._score(self.run.selection))
+        return wish_of(self.coverage, ratios, _wanted(self.run), score(self.coverage, self.run.selection)[0])
 
     def _look_at(self, bound: Bound, part: Part) -> Iterator[tuple[Bound, Part]]:
         """Bound a part; if it may have better selections, split it or let the solver search it; yield what is left."""
-        if bound <= self._value or (box := _whole(part.box)) is None:
+        value = _wanted(self.run)
+        if bound <= value or (box := _whole(part.box)) is None:
             return
         if isinstance(bound, Fraction):
             self.run.raise_bound(bound)
@@ -488,15 +454,11 @@ class _Search(_Claims):
             largest = max(largest, share)
         if not left:
             return
-        if self._value and largest < inf:
-            bound = min(bound, Fraction(ceil(self._value * (1 + largest) * _GRID), _GRID))
+        if value and largest < inf:
+            bound = min(bound, Fraction(ceil(value * (1 + largest) * _GRID), _GRID))
         coarse = excess(part.box, wish, check)
-        split: Sequence[DenominatorBox] | None = (
-            part.box.halves() if coarse > max(_COARSE, _SHARE * float(largest)) else None
-        )
-        if split is None:
-            split = self._closed(part, left, sides, coarse=coarse > _COARSE)
-        for each in split:
+        halves = part.box.halves() if coarse > max(_COARSE, _SHARE * float(largest)) else None
+        for each in halves or self._closed(part, left, sides, coarse=coarse > _COARSE):
             yield bound, replace(part, box=each)
 
     def _least(self, part: Part, h: int) -> Fraction:
@@ -731,13 +693,10 @@ class Milp(Strategy):
             claims.conclude(verdict, outcome, proven=False)
 
 
-def _neighbours(problem: Problem, model: LinearModel, selection: Selection) -> list[Callable[[], Fraction | None]]:
-
-    def worth(unit: int) -> Fraction | None:
+def _neighbours(problem: Problem, model: LinearModel, selection: Selection) -> Iterator[Fraction]:
+    """Yield the objective at feasible selections that differ in one of at most `_TRIED` evenly spaced units."""
+    for unit in range(0, problem.size, max(1, -(-problem.size // _TRIED))):
         other = tuple(sorted(set(selection) ^ {unit}))
-        if problem.excess(other):
-            return None  # most are too long, and need no evaluation
-        evaluation = problem.evaluate(other)
-        return Fraction(evaluation.key) * model.denominator - model.offset if evaluation.feasible else None
-
-    return [partial(worth, unit) for unit in range(problem.size)]
+        # Most are too long, and need no evaluation.
+        if not problem.excess(other) and (evaluation := problem.evaluate(other)).feasible:
+            yield Fraction(evaluation.key) * model.denominator - model.offset

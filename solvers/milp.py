@@ -518,7 +518,7 @@ class _Search(_Claims):
             (
                 self.rows.worth(tops, bottoms, each)
                 for each in self.seen
-                if all(side.holds(self.rows.masses(each)) for side in sides)
+                if all(side.holds(each, self.rows.constants) for side in sides)
                 and not any(_no_better(each, other) for other in worse)
             ),
             default=None,

@@ -34,7 +34,6 @@ from optsum.system.processes.children import run_in_thread
 from optsum.whole import INT64_SAFE, LARGEST, whole, whole_array
 
 _JOINT_S: Final = 5e-6  # Approximate seconds to add a joint occurrence to a program.
-
 _CEILING_S: Final = 8e-6  # Approximate seconds to add a ceiling to a program, for each unit.
 
 
@@ -141,6 +140,18 @@ class LinearRows:
         self.row.append(row + self.count)
         self.column.append(column)
         self.value.append(value)
+
+    def add_row(self, column: IntArray, value: IntArray, lower: float, upper: float) -> None:
+        """Add a block of one row."""
+        self.add(np.zeros(len(column), np.int64), column, value)
+        self.close(1, lower, upper)
+
+    def add_order(self, smaller: IntArray, larger: IntArray) -> None:
+        """Add a block of rows: each column of `smaller` is at most its counterpart in `larger`."""
+        block, one = np.arange(len(smaller)), _ones(len(smaller))
+        self.add(block, smaller, one)
+        self.add(block, larger, -one)
+        self.close(len(smaller), -np.inf, 0.0)
 
     def close(
         self, rows: int, lower: float | IntArray | NDArray[np.float64], upper: float | IntArray | NDArray[np.float64]
@@ -257,30 +268,21 @@ def coverage_model(instance: Coverage, ratio: Fraction | None = None, *, relaxed
         rows.close(instance.features, -np.inf, 0)
         if below.any():
             # A feature that the denominator counts once is a column y with x_u <= y for each unit u that has it.
-            block, step = np.arange(int(below.sum())), first_step + np.cumsum(full)[entry_feature[below]] - 1
-            rows.add(block, entry_unit[below], _ones(len(block)))
-            rows.add(block, step, -_ones(len(block)))
-            rows.close(len(block), -np.inf, 0)
+            rows.add_order(entry_unit[below], first_step + np.cumsum(full)[entry_feature[below]] - 1)
         if ratio is not None and instance.constants[1] <= 0:
             # A ratio with D <= 0 counts as 0 and exceeds no value, so that only selections with D >= 1 remain.
             over = instance.mass[1].copy()
             np.add.at(over, entry_unit[below], instance.level[instance.level_start[entry_feature[below]] + 1])
-            rows.add(np.zeros(n, np.int64), np.arange(n), over)
-            rows.close(1, 1.0 - float(instance.constants[1]), np.inf)
-        rows.add(np.zeros(n, np.int64), np.arange(n), instance.lengths)
+            rows.add_row(np.arange(n), over, 1.0 - float(instance.constants[1]), np.inf)
         limit = np.inf if instance.max_length >= NO_LIMIT else float(instance.max_length)
-        rows.close(1, float(instance.min_length), limit)
+        rows.add_row(np.arange(n), instance.lengths, float(instance.min_length), limit)
     joints.add_rows(rows)
     # No child without its parent, and the side constraints.
     if len(children := np.flatnonzero(instance.parents >= 0)):
-        block = np.arange(len(children))
-        rows.add(block, children, _ones(len(children)))
-        rows.add(block, instance.parents[children], -_ones(len(children)))
-        rows.close(len(children), -np.inf, 0)
+        rows.add_order(children, instance.parents[children])
     for row in instance.rows:
-        held, numbers = np.array(row.units, np.int64), np.array(row.coefficients, np.int64)
-        rows.add(np.zeros(len(held), np.int64), held, numbers)
-        rows.close(1, row.low, np.inf if row.high is None else row.high)
+        units, numbers = np.array(row.units, np.int64), np.array(row.coefficients, np.int64)
+        rows.add_row(units, numbers, row.low, np.inf if row.high is None else row.high)
     longest.add_rows(rows, n + joints.size)
     objective = np.zeros(columns, np.int64)
     if covering:
@@ -342,24 +344,20 @@ class JointColumns:
     def add_rows(self, rows: LinearRows) -> None:
         """Add the rows between the column of each occurrence and the units that it needs, or that veto it."""
         for number, joint in enumerate(self.occurrences):
-            if not self.seams[number]:
-                self._tie(rows, number, np.array(joint.needs, np.int64), -1, 0.0)
-                self._tie(rows, number, np.array(joint.vetoes, np.int64), 1, 1.0)
-        if self.seams.any():
-            self._chain(rows)
-
-    def _tie(self, rows: LinearRows, number: int, units: IntArray, sign: int, limit: float) -> None:
-        if len(units):
-            block = np.arange(len(units))
-            rows.add(block, np.full(len(units), self.first + number), np.ones(len(units), np.int64))
-            rows.add(block, units, np.full(len(units), sign))
-            rows.close(len(units), -np.inf, limit)
-
-    def _chain(self, rows: LinearRows) -> None:
+            if self.seams[number]:
+                continue
+            rows.add_order(np.full(len(joint.needs), self.first + number), np.array(joint.needs, np.int64))
+            if joint.vetoes:
+                block, one = np.arange(len(joint.vetoes)), _ones(len(joint.vetoes))
+                rows.add(block, np.full(len(block), self.first + number), one)
+                rows.add(block, np.array(joint.vetoes, np.int64), one)
+                rows.close(len(block), -np.inf, 1.0)
+        if not self.seams.any():
+            return
         numbers = np.flatnonzero(self.seams)
         ends = np.array([self.occurrences[number].needs for number in numbers], np.int64).reshape(-1, 2)
-        unit, one = np.arange(self.units), np.ones(self.units, np.int64)
-        arc, arcs = self.first + numbers, np.ones(len(numbers), np.int64)
+        unit, one = np.arange(self.units), _ones(self.units)
+        arc, arcs = self.first + numbers, _ones(len(numbers))
         spans = self.first + len(self.occurrences) + unit
         for side in (0, 1):  # at most one successor, at most one predecessor
             rows.add(ends[:, side], arc, arcs)
@@ -377,21 +375,11 @@ class JointColumns:
 
 
 _ROW_WISE = 2
-
 _SMALL: Final = 10_000  # Entries of a linear program that takes less than a tenth of a second.
-
-_DEAF: Final = 500_000
-"""Entries of a linear program above which presolve, which cannot be interrupted, takes more than half a second."""
-
-_DEAREST: Final = 2.0**24
-"""Euclidean norm of costs above which HiGHS may end without a solution; sums of ratios have much larger costs."""
-
-_ABOUT: Final = 0.1  # Relative gap at which `near_best` stops.
-
+_DEAF: Final = 500_000  # Entries above which presolve, which cannot be interrupted, takes more than half a second.
+_DEAREST: Final = 2.0**24  # Norm of costs above which HiGHS may end without a solution, as with sums of ratios.
 _HEARS_S: Final = 0.5  # Seconds that HiGHS may take to stop when it is asked to.
-
-_EARLY_S: Final = 0.5
-"""Seconds before a deadline above which a time limit that HiGHS reports is attributed to a changed clock."""
+_EARLY_S: Final = 0.5  # Seconds before a deadline above which a reported time limit is due to a changed clock.
 
 
 def load() -> None:
@@ -465,7 +453,7 @@ def run(highs: Any, deadline: Deadline = NEVER, *, apart: bool = True, keeps: bo
     it, because the status of HiGHS is the same.
     """
     highs.setOptionValue("time_limit", inf if deadline.left_s == inf else highs.getRunTime() + deadline.left_s)
-    ended = run_heard(highs, deadline, keeps=keeps) if apart else _run_here(highs, deadline)
+    ended = run_heard(highs, deadline, apart=apart, keeps=keeps)
     # HiGHS may report the time limit too early, because it reads a clock that can be set forward.
     if ended and deadline.left_s > _EARLY_S and highs.getModelStatus().name == "kTimeLimit":
         highs.setOptionValue("time_limit", inf)
@@ -473,34 +461,25 @@ def run(highs: Any, deadline: Deadline = NEVER, *, apart: bool = True, keeps: bo
     return ended
 
 
-def _run_here(highs: Any, deadline: Deadline) -> bool:
-    """Run HiGHS in this thread; integer programs also check the deadline, because HiGHS's clock may be set back."""
-
-    def hear(asked: Any) -> None:
-        if deadline.left_s <= 0.0:
-            asked.interrupt()
-
-    if deadline.left_s < inf:
-        highs.cbMipInterrupt.subscribe(hear)
-    highs.run()
-    if deadline.left_s < inf:
-        highs.cbMipInterrupt.unsubscribe(hear)
-    return True
-
-
-def run_heard(highs: Any, deadline: Deadline = NEVER, *, keeps: bool = False) -> bool:
-    """Run HiGHS in its own thread, so that Ctrl-C can end it; `keeps` and the result are as for `run`."""
+def run_heard(highs: Any, deadline: Deadline = NEVER, *, apart: bool = True, keeps: bool = False) -> bool:
+    """Run HiGHS like `run`, but set no time limit; in this thread, only integer programs hear the deadline."""
     stop = Event()
+    places = (highs.cbSimplexInterrupt, highs.cbIpmInterrupt, highs.cbMipInterrupt)
+    if not apart:
+        places = (highs.cbMipInterrupt,) if deadline.left_s < inf else ()  # HiGHS's own clock may be set back
 
     def hear(asked: Any) -> None:
-        if stop.is_set():
+        if stop.is_set() or (not apart and deadline.left_s <= 0.0):
             asked.interrupt()
 
-    places = (highs.cbSimplexInterrupt, highs.cbIpmInterrupt, highs.cbMipInterrupt)
     for place in places:
         place.subscribe(hear)
-    heard = deadline.interrupt if keeps else None
-    ended = run_in_thread(highs.run, stop.set, hears_s=_HEARS_S, passed=lambda: deadline.passed, heard=heard)
+    ended = True
+    if apart:
+        heard = deadline.interrupt if keeps else None
+        ended = run_in_thread(highs.run, stop.set, hears_s=_HEARS_S, passed=lambda: deadline.passed, heard=heard)
+    else:
+        highs.run()
     if ended:
         for place in places:
             place.unsubscribe(hear)
@@ -553,7 +532,7 @@ def near_best(model: LinearModel, deadline: Deadline) -> NDArray[np.float64] | N
     import highspy
 
     highs = new_highs()
-    highs.setOptionValue("mip_rel_gap", _ABOUT)
+    highs.setOptionValue("mip_rel_gap", 0.1)
     pass_model(highs, model)
     if not run(highs, deadline):
         return None
@@ -562,7 +541,6 @@ def near_best(model: LinearModel, deadline: Deadline) -> NDArray[np.float64] | N
 
 
 SCALE = 65536  # Multipliers are rounded to multiples of its reciprocal.
-
 _LARGEST = 2.0**256  # Multipliers beyond it are cut, so that no float overflows; any finite ones are valid.
 
 
@@ -582,12 +560,9 @@ def dual_bound(
     sign = 1 if model.sense is Sense.MAXIMIZE else -1
     finite = np.clip(np.nan_to_num(duals, posinf=0.0, neginf=0.0), -_LARGEST, _LARGEST)
     scaled = np.rint(finite * (sign * SCALE))
-    # The multiplier of an open side counts as 0.
-    scaled = np.where((scaled > 0) & np.isinf(model.row_upper), 0, scaled)
-    scaled = np.where((scaled < 0) & np.isinf(model.row_lower), 0, scaled)
     side = np.where(scaled > 0, model.row_upper, model.row_lower)
-    side = np.where(scaled == 0, 0, side)
-
+    scaled[np.isinf(side)] = 0  # the multiplier of an open side counts as 0
+    side[scaled == 0] = 0
     widths = np.diff(model.row_start)
     spread = np.repeat(np.abs(scaled), widths) * np.abs(model.row_value) * np.maximum(model.upper[model.row_column], 1)
     magnitude = float(np.abs(scaled) @ np.abs(side)) + float(spread.sum())
@@ -702,8 +677,7 @@ def clauses_of(instance: Coverage, check: Callable[[], object] = NEVER.check) ->
     if not is_cover(instance):
         raise UnsupportedError(
             "This strategy or backend searches only minimum covers: use --formulation=cover, or another strategy or "
-            "backend "
-            "(optsum list strategies, optsum list backends)."
+            "backend (optsum list strategies, optsum list backends)."
         )
     alternatives: list[dict[Bits, None]] = [{} for _ in range(instance.features)]
     for unit in range(instance.size):

@@ -28,6 +28,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property, partial
 from heapq import heappop, heappush
 from itertools import combinations, count, islice
 from math import ceil, floor, inf, log
@@ -90,32 +91,25 @@ class Side:
     low: int | None = None
     high: int | None = None
 
-    def holds(self, masses: Sequence[int]) -> bool:
-        held = sum(times * masses[h] for h, times in self.times.items())
+    def holds(self, totals: Sequence[int], constants: Sequence[int]) -> bool:
+        held = sum(times * (totals[2 * h + 1] - constants[2 * h + 1]) for h, times in self.times.items())
         return (self.low is None or held >= self.low) and (self.high is None or held <= self.high)
 
 
 def rows_of_box(box: DenominatorBox, ratios: Sequence[int], constants: Sequence[int]) -> Iterator[Side]:
     """Yield rows that all selections in a box satisfy, and few others; `constants`: constants of all totals."""
-    if box.quotient:
-        first, second = ratios
-        yield from _sloped(
-            first, second, box.low[0], box.high[0], (constants[2 * first + 1], constants[2 * second + 1])
-        )
-        return
     for number, (low, high) in enumerate(zip(box.low, box.high, strict=True)):
-        h = ratios[box.part.index(number)]
-        if number and box.outlines:
-            yield from _sloped(ratios[box.part.index(0)], h, low, high, (0, 0))
-        else:
-            yield Side({h: 1}, low=ceil(low), high=floor(high))
-
-
-def _sloped(first: int, second: int, low: float, high: float, constants: tuple[int, int]) -> Iterator[Side]:
-    below, above = floor(low * _FINE), ceil(high * _FINE)
-    one, two = constants
-    yield Side({second: _FINE, first: -below}, low=below * one - _FINE * two)
-    yield Side({second: _FINE, first: -above}, high=above * one - _FINE * two)
+        first, second = ratios[box.part.index(0)], ratios[box.part.index(number)]
+        one = two = 0
+        if box.quotient:
+            first, second = ratios
+            one, two = constants[2 * first + 1], constants[2 * second + 1]
+        elif not (number and box.outlines):
+            yield Side({second: 1}, low=ceil(low), high=floor(high))
+            continue
+        below, above = floor(low * _FINE), ceil(high * _FINE)
+        yield Side({second: _FINE, first: -below}, low=below * one - _FINE * two)
+        yield Side({second: _FINE, first: -above}, high=above * one - _FINE * two)
 
 
 def cases_of(coverage: Coverage) -> Iterator[tuple[tuple[int, ...], list[int], list[int]]]:
@@ -281,9 +275,6 @@ class RatioRows:
                 seen.add(alike)
                 yield held, most - total + 1, most - constant
 
-    def masses(self, totals: Sequence[int]) -> list[int]:
-        return [total - constant for total, constant in zip(totals[1::2], self.constants[1::2], strict=True)]
-
 
 def _extended(model: LinearModel, columns: int, rows: Sequence[tuple[IntArray, float, float]]) -> LinearModel:
     places = [np.flatnonzero(row) for row, _, _ in rows]
@@ -301,38 +292,37 @@ def _extended(model: LinearModel, columns: int, rows: Sequence[tuple[IntArray, f
     )
 
 
+_Weights: TypeAlias = tuple[Sequence[int], Sequence[int]]  # a and b of a program ``a T - b D``, one number per ratio.
+
 _LARGEST: Final = 2.0**52  # Largest amount that prices may add to a program's values.
 _DEAREST: Final = 2.0**40  # Largest price.
 
 
+@dataclass(frozen=True)
 class BoxPrices:
     """Adds the limits of boxes to an instance's programs, by Lagrangian relaxation (see the module)."""
 
-    def __init__(self, instance: Coverage) -> None:
-        self._instance = instance
-        self._made: RatioRows | None = None
+    instance: Coverage
+
+    @cached_property
+    def _rows(self) -> RatioRows:
+        return RatioRows(self.instance, relaxed=True)  # weaker rows suffice, because any prices are valid
 
     def added(
-        self,
-        box: DenominatorBox,
-        ratios: Sequence[int],
-        weights: tuple[Sequence[int], Sequence[int]],
-        deadline: Deadline,
-    ) -> tuple[tuple[Sequence[int], Sequence[int]], int]:
+        self, box: DenominatorBox, ratios: Sequence[int], weights: _Weights, deadline: Deadline
+    ) -> tuple[_Weights, int]:
         """Return the weights of a box's program ``a T - b D`` after adding the limits times prices, and a constant.
 
         The weights are unchanged, with the constant 0, if a denominator is not a sum over the units or may be 0, if
         there are side constraints, if the relaxation gives no multipliers, or if prices are too large.
         """
-        instance, unpriced = self._instance, (weights, 0)
+        instance, unpriced = self.instance, (weights, 0)
         certain = all(int(instance.constants[2 * h + 1]) > 0 for h in ratios)
         if not certain or instance.rows or (instance.slot & 1).any():
             return unpriced
-        if self._made is None:
-            self._made = RatioRows(instance, relaxed=True)  # weaker rows suffice, because any prices are valid
-        tops, bottoms = weights[0], list(weights[1])
-        sides = list(rows_of_box(box, ratios, self._made.constants))
-        model = self._made.program(tops, bottoms, sides)
+        tops, bottoms, constants = weights[0], list(weights[1]), self._rows.constants
+        sides = list(rows_of_box(box, ratios, constants))
+        model = self._rows.program(tops, bottoms, sides)
         relaxation = None if model is None or not sides else relax(model, deadline)
         if relaxation is None:
             return unpriced
@@ -347,13 +337,9 @@ class BoxPrices:
             constant += price * end
             for h, times in side.times.items():
                 bottoms[h] += price * times
-                constant += price * times * self._made.constants[2 * h + 1]
+                constant += price * times * constants[2 * h + 1]
                 added += float(price * times) * instance.mass[2 * h + 1]
-        base = (
-            constant
-            + sum(map(mul, tops, self._made.constants[0::2]))
-            - sum(map(mul, bottoms, self._made.constants[1::2]))
-        )
+        base = constant + sum(map(mul, tops, constants[0::2])) - sum(map(mul, bottoms, constants[1::2]))
         fits = abs(base) <= _LARGEST and max(map(abs, bottoms)) <= _LARGEST and np.abs(added).sum() <= _LARGEST
         return ((tops, bottoms), constant) if fits else unpriced
 
@@ -376,7 +362,24 @@ instead of searched further.
 
 _FINEST: Final = 1e-7  # Least excess for which a box is split.
 
-_Weights: TypeAlias = tuple[Sequence[int], Sequence[int]]  # a and b of a program ``a T - b D``, one number per ratio.
+_NARROW: Final = 0.05  # Windows are halved only if their ends differ by more than this share.
+_WINDOW_NODES: Final = 2_000  # Limit of nodes of a listing, above which its window is halved instead.
+_FAMILY: Final = 20_000  # Limit of sets of a listing, above which its window is halved instead.
+_WIDE: Final = 0.1  # Width of the first windows, as a share of their lower ends.
+_SUITS: Final = 0.02  # Largest relative difference between the proportions of two anchors that are equally good.
+
+
+@dataclass(frozen=True)
+class _Window:
+    """A range of denominators, `low` to `high`, that is searched as one, by a tangent at the ratios `anchor`.
+
+    `settled`: whether the anchor stays as it is even if better ratios are found.
+    """
+
+    low: int
+    high: int
+    anchor: tuple[float, ...]
+    settled: bool = False
 
 
 class SumSearch:
@@ -428,8 +431,20 @@ class SumSearch:
         self._cover_all()
 
     def _cover_all(self) -> None:
-        """Examine all selections that are at least as good as the incumbent, in boxes of their denominators."""
-        search_parts(self.instance, self._cut, self._look_at, all_needed=self._all_needed)
+        """Examine all selections that are at least as good as the incumbent, in boxes or windows of denominators."""
+        which = varying(self.instance) if self.instance.combination.turns else None
+        if which is None:
+            search_parts(self.instance, self._cut, self._look_at, all_needed=self._all_needed)
+            return
+        low, most = least_of(self.instance, which), most_of(self.instance, which)
+        anchor = self._ratios(self.best.totals) or (0.5,) * self.instance.ratios
+        windows = []
+        while low <= most:
+            high = min(most, low + int(low * _WIDE))
+            windows.append(_Window(low, high, anchor))
+            low = high + 1
+        while windows:
+            windows.extend(self._left_of(windows.pop(), which))
 
     def _all_evaluated(self, engine: Driver) -> bool:
         instance = self.instance
@@ -479,23 +494,15 @@ class SumSearch:
             return anchored(instance, self._wanted, anchor)
         return wish_of(instance, ratios, self._wanted, totals)
 
-    def _programs(self, box: DenominatorBox, cut: Weighted, instance: Coverage | None = None) -> Iterator[Program]:
-        instance = instance or self.instance
-        for corner in self._corners(box, cut, instance):
-            yield self._program(instance, cut, corner)
-
     def _corners(self, box: DenominatorBox, cut: Weighted, instance: Coverage) -> Iterator[_Weights]:
         # Guards multiply the range of values by up to the number of units + 1, rows by their `spread`.
         guards = any(int(instance.constants[2 * h + 1]) <= 0 for h in cut.ratios)
         times = (instance.size + 1 if guards else 1) * spread(instance.rows)
-        return programs(instance, box, cut, largest=_REACH / times, check=self._counter(box))
+        return programs(instance, box, cut, largest=_REACH / times, check=partial(self._count, box))
 
-    def _counter(self, box: DenominatorBox) -> Callable[[], None]:
-        def count() -> None:
-            self.budget.corners += len(box.low) > _COORDINATES
-            self.budget.check()
-
-        return count
+    def _count(self, box: DenominatorBox) -> None:
+        self.budget.corners += len(box.low) > _COORDINATES
+        self.budget.check()
 
     @staticmethod
     def _program(instance: Coverage, cut: Weighted, corner: _Weights) -> Program:
@@ -512,7 +519,7 @@ class SumSearch:
             return
         cut = self._cut(range(instance.ratios))
         box = box_of(instance, cut)
-        corner = next(programs(instance, box, cut, largest=_REACH, check=self._counter(box), one=True))
+        corner = next(programs(instance, box, cut, largest=_REACH, check=partial(self._count, box), one=True))
         with engine_for(self._program(instance, cut, corner), self.budget) as engine:
             live = engine.seams(engine.aim(0)) if engine.feasible else None
         if live is not None:
@@ -523,10 +530,9 @@ class SumSearch:
         while True:
             ratios = [h for h in range(self.instance.ratios) if self.best.totals[2 * h + 1] > 0]
             cut = self._cut(ratios)
-            here = DenominatorBox(
-                tuple(self.best.totals[2 * h + 1] for h in cut.ratios), (-1,) * len(cut.ratios), (), ()
-            )
-            program = next(self._programs(here, cut))
+            bottoms = tuple(self.best.totals[2 * h + 1] for h in cut.ratios)
+            here = DenominatorBox(bottoms, (-1,) * len(bottoms), (), ())
+            program = self._program(self.instance, cut, next(self._corners(here, cut, self.instance)))
             with engine_for(program, self.budget) as engine:
                 better = self._see(engine.guess(_EXCHANGES)[0]) or self._raised(engine, engine.aim(1))
             if not better:
@@ -551,7 +557,7 @@ class SumSearch:
 
     def _look_at(self, bound: Bound, part: Part) -> Iterable[tuple[Bound, Part]]:
         box, cut = part.box, self._cut(part.ratios)
-        halves = box.halves() if excess(box, cut, self._counter(box)) > _TOLERANCE else None
+        halves = box.halves() if excess(box, cut, partial(self._count, box)) > _TOLERANCE else None
         inside = within(self.instance, box, cut, least=halves is not None)
         if inside is None:
             return ()
@@ -583,7 +589,7 @@ class SumSearch:
         if better is not None:
             return (box,) if better else ()
         priced, constant = self._prices.added(box, cut.ratios, corner, self.budget.deadline)
-        program, excessive = self._program(inside, cut, priced), excess(box, cut, self._counter(box))
+        program, excessive = self._program(inside, cut, priced), excess(box, cut, partial(self._count, box))
         numerators = max(1, sum(map(mul, corner[0], self.best.totals[0::2])))
         with self._reached(replace(program, base=program.base + constant)) as reached:
             if reached is None:
@@ -612,13 +618,19 @@ class SumSearch:
             return None
         return False if answer[0] is None else self._see(answer[0]) or None
 
-    def _listed(self, engine: Driver, target: int, frames: int | None) -> bool | None:
-        """Evaluate the sets that reach a target; return whether one is better, or None if the list is incomplete."""
+    def _listed(self, engine: Driver, target: int, frames: int | None, *, most: int | None = None) -> bool | None:
+        """Evaluate the sets that reach a target; return whether one is better, or None if the list is incomplete.
+
+        Of an incomplete list, or of too many sets, a sample is evaluated. With `most`, nothing is evaluated of an
+        incomplete list, or if there are more sets; the result is then None.
+        """
         answer = engine.hold(frames, lambda: engine.all_of(target))
         node, reason = answer if answer is not None else (EMPTY_FAMILY, Termination.NODE_LIMIT)
         short = reason is not None and engine.short
-        if node != EMPTY_FAMILY and (reason is None or node <= _LARGE):
+        if node != EMPTY_FAMILY and (reason is None or (node <= _LARGE and most is None)):
             found = engine.store.diagram(node)
+            if most is not None and found.count > most:
+                return None
             many = found.count > (_SAMPLE if short else _LISTED)
             if many:
                 rng = random.Random(0)  # noqa: S311 - nothing secret
@@ -658,67 +670,14 @@ class SumSearch:
             self.families.append(found if marked.all() else Diagram.of_sets(chosen_sets(found, marked)))
         return False
 
-
-def _bound_of_stopped(search: SumSearch, deadline: Deadline) -> Fraction | None:
-    """Return the best bound of all values that relaxations prove by the deadline; None if there is none."""
-    best, instance = search.best, search.instance
-    if best.selection is None or best.key <= 0 or isinstance(search, WindowedSearch):
-        return None
-    if not instance.combination.adds or min(instance.constants[1::2].tolist()) <= 0:
-        return max(best.wanted, value_bound(instance, deadline))
-    total = sum(instance.weights)
-    weights = [Fraction(weight, total) for weight in instance.weights]
-    known = combined_bound(instance, alone_bounds(instance, Deadline(0.0)), deadline)
-    # The instance may lack joints that only selections below `wanted` have, so the bound is at least `wanted`.
-    return max(best.wanted, sum_bound(instance, weights, best.totals, best.wanted, known, deadline))
-
-
-_GRID: Final = 10**9
-_NARROW: Final = 0.05  # Windows are halved only if their ends differ by more than this share.
-_WINDOW_NODES: Final = 2_000  # Limit of nodes of a listing, above which its window is halved instead.
-_FAMILY: Final = 20_000  # Limit of sets of a listing, above which its window is halved instead.
-_WIDE: Final = 0.1  # Width of the first windows, as a share of their lower ends.
-_SUITS: Final = 0.02  # Largest relative difference between the proportions of two anchors that are equally good.
-
-
-@dataclass(frozen=True)
-class _Window:
-    """A range of denominators, `low` to `high`, that is searched as one, by a tangent at the ratios `anchor`.
-
-    `settled`: whether the anchor stays as it is even if better ratios are found.
-    """
-
-    low: int
-    high: int
-    anchor: tuple[float, ...]
-    settled: bool = False
-
-
-class WindowedSearch(SumSearch):
-    """The search of a harmonic mean, in windows of the only denominator that varies."""
-
-    def _cover_all(self) -> None:
-        which = varying(self.instance)
-        if which is None:
-            super()._cover_all()
-            return
-        low, most = least_of(self.instance, which), most_of(self.instance, which)
-        anchor = self._ratios(self.best.totals) or (0.5,) * self.instance.ratios
-        windows = []
-        while low <= most:
-            high = min(most, low + int(low * _WIDE))
-            windows.append(_Window(low, high, anchor))
-            low = high + 1
-        while windows:
-            windows.extend(self._left_of(windows.pop(), which))
-
     def _left_of(self, window: _Window, which: int) -> Iterator[_Window]:
         """Search a window; yield the windows that remain to be searched."""
         instance = restricted(self.instance, which, window.low, window.high)
         box = window_box(self.instance, which, window.low, window.high)
         narrow = window.high <= window.low * (1 + _NARROW)
-        for program in self._programs(box, anchored(self.instance, self._wanted, window.anchor), instance):
-            with engine_for(program, self.budget) as engine:
+        cut = anchored(self.instance, self._wanted, window.anchor)
+        for corner in self._corners(box, cut, instance):
+            with engine_for(self._program(instance, cut, corner), self.budget) as engine:
                 if not engine.feasible:
                     return
                 target = engine.aim(0 if self.every else 1)
@@ -728,7 +687,7 @@ class WindowedSearch(SumSearch):
                 self._see(guess)
                 anchor = self._ratios(score(instance, guess)[0]) or window.anchor
                 if not narrow:
-                    better = self._tried(engine, target)
+                    better = self._listed(engine, target, _WINDOW_NODES, most=_FAMILY)
                     if better is False:
                         continue
                     if better:
@@ -750,25 +709,24 @@ class WindowedSearch(SumSearch):
                     yield window
                     return
 
-    def _tried(self, engine: Driver, target: int) -> bool | None:
-        """Evaluate all sets that reach a target; return whether one is better, or None if there are too many."""
-        answer = engine.hold(_WINDOW_NODES, lambda: engine.all_of(target))
-        if answer is None:
-            return None
-        node, reason = answer
-        if reason is not None:
-            if engine.short:
-                return None
-            raise Stopped(reason)
-        if node == EMPTY_FAMILY:
-            return False
-        found = engine.store.diagram(node)
-        return None if found.count > _FAMILY else self._evaluated(found)
-
     def _ratios(self, totals: Sequence[int]) -> tuple[float, ...]:
         pairs = zip(totals[0::2], totals[1::2], strict=True)
         found = tuple(top / bottom if bottom > 0 else 0.0 for top, bottom in pairs)
         return found if all(found) else ()
+
+
+def _bound_of_stopped(search: SumSearch, deadline: Deadline) -> Fraction | None:
+    """Return the best bound of all values that relaxations prove by the deadline; None if there is none."""
+    best, instance = search.best, search.instance
+    if best.selection is None or best.key <= 0 or instance.combination.turns:
+        return None
+    if not instance.combination.adds or min(instance.constants[1::2].tolist()) <= 0:
+        return max(best.wanted, value_bound(instance, deadline))
+    total = sum(instance.weights)
+    weights = [Fraction(weight, total) for weight in instance.weights]
+    known = combined_bound(instance, alone_bounds(instance, Deadline(0.0)), deadline)
+    # The instance may lack joints that only selections below `wanted` have, so the bound is at least `wanted`.
+    return max(best.wanted, sum_bound(instance, weights, best.totals, best.wanted, known, deadline))
 
 
 def solve_sum(
@@ -783,7 +741,7 @@ def solve_sum(
 ) -> Optima:
     """Find one optimum, or all, of an instance whose value is a mean of several ratios."""
     budget = Budget(limits, deadline)
-    search = _search_of(instance)(instance, budget, every=every, few=few, cutoff=cutoff)
+    search = SumSearch(instance, budget, every=every, few=few, cutoff=cutoff)
     proven, reason, bound = False, None, None
     try:
         search.run(start)
@@ -805,16 +763,12 @@ def reaching_sum(
     instance: Coverage, threshold: Fraction, best: Selection, budget: Budget
 ) -> tuple[Diagram, Termination | None]:
     """Return all sets that reach a threshold > 0; at a limit, some of them and the limit. `best`: an optimum."""
-    search, reason = _search_of(instance)(instance, budget, every=True, threshold=threshold), None
+    search, reason = SumSearch(instance, budget, every=True, threshold=threshold), None
     try:
         search.run(best)
     except Stopped as stopped:
         reason = stopped.termination
     return (union(search.families) if search.families else Diagram.of_sets([])), reason
-
-
-def _search_of(instance: Coverage) -> type[SumSearch]:
-    return WindowedSearch if instance.combination.turns else SumSearch
 
 
 _WHOLE: Final = 64  # Weights of covered positions and copies are multiples of 1 / `_WHOLE`.

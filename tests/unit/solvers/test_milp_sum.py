@@ -189,7 +189,7 @@ def test_a_program_holds_exactly_the_better_feasible_selections(seed: int) -> No
     left = [
         totals.worth(tops, bottoms, found)
         for found in feasible
-        if side.holds(totals.masses(found))
+        if side.holds(found, totals.constants)
         and all(
             any(one > two for one, two in zip(found[0::2], other[0::2], strict=True))
             or any(one < two for one, two in zip(found[1::2], other[1::2], strict=True))

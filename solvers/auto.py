@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -89,6 +89,3 @@ class Auto(Strategy):
         self, problem: Problem, nearness: Nearness, limits: Limits, should_stop: Callable[[], bool] | None = None
     ) -> Optima:
         return self._choices.near(problem, nearness, limits, should_stop)
-
-    def choices(self, problem: Problem, limits: Limits, refusals: list[str]) -> Iterator[Strategy]:
-        return self._choices.choices(problem, limits, refusals)

@@ -27,9 +27,7 @@ from .objectives.one_ratio import is_whole_text
 # For ROUGE-L: numbers of units, and of fitting units of average length, above which integer programs are quicker.
 _UNITS: Final = 27
 _FITTING: Final = 10
-_NODES: Final = (
-    25_000_000  # Nodes (half a minute) of branch and bound on varying ratios before integer programs follow.
-)
+_NODES: Final = 25_000_000  # Nodes (half a minute) of search for varying ratios before integer programs follow.
 _LONGEST_S: Final = 600.0  # Longest visit of all selections (s) that is begun without a limit.
 
 
@@ -60,23 +58,19 @@ class Choices:
             try:
                 if not isinstance(chosen, BranchAndBound):
                     chosen.search(run)
-                elif not chosen.search_further(run, most):
-                    most = None
-                    continue
+                    return
+                if chosen.search_further(run, most):
+                    return
+                most = None
             except UnsupportedError as error:
                 refusals.append(str(error))
-            else:
-                return
 
     def enumerate(self, problem: Problem, limits: Limits, should_stop: Callable[[], bool] | None = None) -> Optima:
         if _has_program(problem) and not is_few(problem):
             return self.near(problem, Nearness(within=Fraction(0)), limits, should_stop).near(None, None)
         refusals: list[str] = []
         choices = (chosen for chosen in self.choices(problem, limits, refusals) if chosen.enumerates)
-        found = _by_first(choices, refusals, lambda chosen: chosen.enumerate(problem, limits, should_stop))
-        if found is None:
-            raise UnsupportedError(refusals[-1])
-        return found
+        return _by_first(choices, refusals, lambda chosen: chosen.enumerate(problem, limits, should_stop))
 
     def near(
         self, problem: Problem, nearness: Nearness, limits: Limits, should_stop: Callable[[], bool] | None = None
@@ -85,13 +79,8 @@ class Choices:
             search = self.milp.search
             found = evaluated_near(problem, nearness, limits, should_stop, search, visit)
             return replace(found, statistics={**found.statistics, "ran": BranchAndBound.name})
-        refusals: list[str] = []
-        near = _by_first(
-            (BranchAndBound(), Exhaustive()), refusals, lambda each: each.near(problem, nearness, limits, should_stop)
-        )
-        if near is None:
-            raise UnsupportedError(refusals[-1])
-        return near
+        strategies = BranchAndBound(), Exhaustive()
+        return _by_first(strategies, [], lambda chosen: chosen.near(problem, nearness, limits, should_stop))
 
     def choices(self, problem: Problem, limits: Limits, refusals: list[str]) -> Iterator[Strategy]:
         """Yield strategies for a problem, the best first; each is used if all before it refuse or give up.
@@ -127,15 +116,15 @@ class Choices:
                 refusals.append(str(error))
 
 
-def _by_first(choices: Iterable[Strategy], refusals: list[str], search: Callable[[Strategy], Optima]) -> Optima | None:
-    """Return the optima of the first strategy that accepts, with its name; None if all refuse (see `refusals`)."""
+def _by_first(choices: Iterable[Strategy], refusals: list[str], search: Callable[[Strategy], Optima]) -> Optima:
+    """Return the optima of the first strategy that accepts, with its name."""
     for chosen in choices:
         try:
             found = search(chosen)
             return replace(found, statistics={**found.statistics, "ran": chosen.name})
         except UnsupportedError as error:
             refusals.append(str(error))
-    return None
+    raise UnsupportedError(refusals[-1])
 
 
 def _has_program(problem: Problem) -> bool:

@@ -450,8 +450,7 @@ class _Search(_Claims):
                 continue
             left.append((tops, bottoms))
             below = sum(b * self._least(part, h) for h, b in enumerate(bottoms) if b)
-            share = Fraction(surplus) / below if below > 0 else inf
-            largest = max(largest, share)
+            largest = max(largest, Fraction(surplus) / below if below > 0 else inf)
         if not left:
             return
         if value and largest < inf:
@@ -621,8 +620,7 @@ class Milp(Strategy):
             said, given = str(error).rstrip("."), solver.given()
             said = said if given in said else f"{said}; it was given {given}"
             if own := [name for name in solver.declaration.fixed if name in solver.options]:
-                why = f"optsum itself sets {' and '.join(own)}"
-                said = f"{said}; {why}: try without --backend-option {own[0]}"
+                said = f"{said}; optsum itself sets {' and '.join(own)}: try without --backend-option {own[0]}"
             raise BackendError(f"{said}.") from error
         if self.verify and run.proven:
             verify(run, self.backend)

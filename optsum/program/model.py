@@ -248,7 +248,7 @@ def coverage_model(instance: Coverage, ratio: Fraction | None = None, *, relaxed
     n = instance.size
     full = np.diff(instance.level_start) - 1
     steps, step_feature = (np.zeros(0, np.int64),) * 2 if covering else steps_of(instance)
-    joints = JointColumns(instance.joints, n, n)
+    joints = JointColumns(instance.joints, n)
     first_step = n + joints.size + len(longest.slot)
     columns = first_step + len(steps)
 
@@ -309,7 +309,7 @@ def coverage_model(instance: Coverage, ratio: Fraction | None = None, *, relaxed
 
 
 class JointColumns:
-    """Columns, numbered from `first`, and rows of joints, which are occurrences that depend on several units.
+    """Columns, numbered from `units`, and rows of joints, which are occurrences that depend on several units.
 
     There is one column m for each distinct pair of needed units v and vetoing units u, in general with the rows ``m <=
     x_v`` and ``m <= 1 - x_u`` (Hirao et al. 2017, compressive, eq. 8-9). The seams of a joined text have stronger and
@@ -319,9 +319,8 @@ class JointColumns:
         sum_j m_uj <= x_u,   sum_i m_iu <= x_u,   s_u = s_(u-1) + sum_j m_(u-1)j - sum_i m_iu,   s_u + x_u <= 1
     """
 
-    def __init__(self, joints: Sequence[Joint], units: int, first: int) -> None:
+    def __init__(self, joints: Sequence[Joint], units: int) -> None:
         self.units = units
-        self.first = first
         column: dict[tuple[tuple[int, ...], Sequence[int]], int] = {}
         copies: dict[tuple[int, int], int] = {}
         self.occurrences: list[Joint] = []
@@ -333,7 +332,7 @@ class JointColumns:
             copies[joint.feature, number] = copies.get((joint.feature, number), 0) + joint.count
         self.seams = np.array([joint.seam for joint in self.occurrences], np.bool_)
         self.feature = np.array([feature for feature, _ in copies], np.int64)
-        self.column = first + np.array([number for _, number in copies], np.int64)
+        self.column = units + np.array([number for _, number in copies], np.int64)
         self.count = np.array(list(copies.values()), np.int64)
 
     @property
@@ -346,10 +345,10 @@ class JointColumns:
         for number, joint in enumerate(self.occurrences):
             if self.seams[number]:
                 continue
-            rows.add_order(np.full(len(joint.needs), self.first + number), np.array(joint.needs, np.int64))
+            rows.add_order(np.full(len(joint.needs), self.units + number), np.array(joint.needs, np.int64))
             if joint.vetoes:
                 block, one = np.arange(len(joint.vetoes)), _ones(len(joint.vetoes))
-                rows.add(block, np.full(len(block), self.first + number), one)
+                rows.add(block, np.full(len(block), self.units + number), one)
                 rows.add(block, np.array(joint.vetoes, np.int64), one)
                 rows.close(len(block), -np.inf, 1.0)
         if not self.seams.any():
@@ -357,8 +356,8 @@ class JointColumns:
         numbers = np.flatnonzero(self.seams)
         ends = np.array([self.occurrences[number].needs for number in numbers], np.int64).reshape(-1, 2)
         unit, one = np.arange(self.units), _ones(self.units)
-        arc, arcs = self.first + numbers, _ones(len(numbers))
-        spans = self.first + len(self.occurrences) + unit
+        arc, arcs = self.units + numbers, _ones(len(numbers))
+        spans = self.units + len(self.occurrences) + unit
         for side in (0, 1):  # at most one successor, at most one predecessor
             rows.add(ends[:, side], arc, arcs)
             rows.add(unit, unit, -one)
@@ -424,7 +423,6 @@ def divisor_of(costs: NDArray[np.float64]) -> float:
 
 def pass_model(highs: Any, model: LinearModel, *, relaxed: bool = False, divisor: float = 1.0) -> None:
     """Pass a model to HiGHS, without integrality if `relaxed`; the objective is divided by `divisor`."""
-    integral = np.zeros(model.columns, np.int32) if relaxed else model.integral.astype(np.int32)
     highs.passModel(
         model.columns,
         model.rows,
@@ -440,7 +438,7 @@ def pass_model(highs: Any, model: LinearModel, *, relaxed: bool = False, divisor
         model.row_start.astype(np.int32),
         model.row_column.astype(np.int32),
         model.row_value.astype(np.float64),
-        integral,
+        np.zeros(model.columns, np.int32) if relaxed else model.integral.astype(np.int32),
     )
 
 

@@ -31,17 +31,11 @@ from optsum.system.clock import NEVER, Deadline, Stopped
 from optsum.whole import INT64_SAFE
 
 _FEW = 8  # Largest number of ratios whose quick bounds look at all features.
-
 _MANY = 64  # Largest number of terms whose sum is computed as an exact fraction; sums of more are rounded up.
-
 _GRID = 10**6  # Bounds are multiples of 1 / _GRID, and rounds end when they gain less.
-
 MANY_JOINTS = 100  # Number of joints above which each program takes far longer than without them.
-
 _ROUNDS = 8  # Rounds of Frank and Wolfe's method.
-
 _CLIMBS = 2  # Greedy searches on one ratio that approximates a sum; the second uses the denominators of the first.
-
 _WINDOWS = 5  # Number of times that the window with the largest bound of a harmonic mean is halved.
 
 
@@ -113,11 +107,10 @@ def value_bound(instance: Coverage, deadline: Deadline = NEVER) -> Fraction:
 
 def alone_bounds(instance: Coverage, deadline: Deadline) -> list[Fraction]:
     """Return a bound of each ratio by itself; if joints are many, each is relaxed to need only its first unit."""
+    most = reaches(instance)
     if len(instance.joints) > MANY_JOINTS and (instance.constants[1::2] > 0).all():
         found = alone_bounds(_without_joints(instance), deadline)
-        most = reaches(instance)
         return [min(own, trivial_bound(instance, h, most, quick=True)) for h, own in enumerate(found)]
-    most = reaches(instance)
     return [_alone(instance, h, most, deadline) for h in range(instance.ratios)]
 
 
@@ -216,8 +209,7 @@ def _alone(instance: Coverage, h: int, most: Sequence[int], deadline: Deadline) 
     left_out = several or any(feeds[joint.feature] for joint in instance.joints)
     if not affordable(instance, deadline) or (left_out and int(instance.constants[2 * h + 1]) <= 0):
         return trivial_bound(instance, h, most, quick=deadline.passed)
-    share = deadline.within(deadline.left_s / (instance.ratios - h + 1))
-    return single_bound(only(instance, h), deadline=share)
+    return single_bound(only(instance, h), deadline=deadline.within(deadline.left_s / (instance.ratios - h + 1)))
 
 
 def only(instance: Coverage, h: int) -> Coverage:
@@ -400,8 +392,7 @@ def relaxed_anchor(instance: Coverage, deadline: Deadline = NEVER) -> list[float
     bottoms = instance.constants[1::2].tolist()
     if min(bottoms) <= 0:
         return []
-    reach = reaches(instance)[0::2]
-    here = np.array([max(top, 1) / 2.0 for top in reach])
+    here = np.array([max(top, 1) / 2.0 for top in reaches(instance)[0::2]])
     weights = np.array(instance.weights, float)
     for number in range(_ROUNDS):
         tops = [ceil(2**20 * w * max(here) / t) for w, t in zip(instance.weights, here, strict=True)]

@@ -22,9 +22,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from heapq import heappop, heappush
+from itertools import count, cycle
 from math import ceil, floor
 from operator import mul
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,21 +47,13 @@ from optsum.system.compiled import njit
 from optsum.whole import INT64_SAFE
 
 _GRID: Final = 2**20  # Bounds are multiples of about its reciprocal.
-
 REACH: Final = 2.0**32  # Approximate size of coefficients: fine enough for grids, small enough for linear programs.
-
 _NARROW: Final = 5e-4  # Relative excess (`surrogate.excess`) at or below which a box is not halved.
-
 _LOOKS: Final = 150  # Largest number of boxes that are examined; with several coordinates there are very many.
-
 _STEPS: Final = 60  # Steps of the subgradient method between two checks of the deadline.
-
 _LEAST_GAIN: Final = 1e-3  # Relative improvement by `_STEPS` steps below which a box is no longer improved.
-
 _NEWTON: Final = 100  # Steps of Newton's method, which ends much earlier unless rounding errors let it alternate.
-
 _CELLS: Final = 100_000  # If side constraints times units exceed it, the bound ignores the side constraints.
-
 _ROW_STEP: Final = 10.0  # Step of a row's price, relative to that of a copy's price and to the norm of the row.
 
 
@@ -214,11 +207,8 @@ class _Corner:
     scale: float = 1.0
 
 
-@dataclass
-class _Part:
-    box: DenominatorBox
-    corners: list[_Corner]
-    done: bool = False
+_Part: TypeAlias = tuple[Fraction, DenominatorBox, list[_Corner], bool]
+"""A bound of the selections in a box, the box, its corners, and whether it is no longer improved."""
 
 
 class SumBound:
@@ -276,48 +266,44 @@ class SumBound:
     def below(self, known: Fraction, deadline: Deadline) -> Fraction:
         """Return the best bound that is found by the deadline, beginning with the bound `known`."""
         corners = [_Corner(np.full(len(self._copies.most), 0.5), np.zeros(len(self._copies.rows)))]
-        parts = [(-known, 0, _Part(self._whole, corners))]
-        number = 0
+        parts: list[tuple[Fraction, int, _Part]] = [(-known, 0, (known, self._whole, corners, False))]
+        number = count(-1, -1)
         for _ in range(_LOOKS):
-            if not parts or -parts[0][0] <= self._enough or parts[0][2].done or deadline.passed:
+            if not parts or -parts[0][0] <= self._enough or parts[0][2][-1] or deadline.passed:
                 break
-            bound, _, part = parts[0]
             try:
-                left = self._looked_at(-bound, part, deadline)
+                left = self._looked_at(parts[0][2], deadline)
             except Stopped:
                 break
             heappop(parts)
-            for less, one in left:
-                number += 1
-                heappush(parts, (-less, -number, one))
+            for part in left:
+                heappush(parts, (-part[0], next(number), part))
         return min(known, max([self._enough, *(-bound for bound, _, _ in parts)]))
 
-    def _looked_at(self, bound: Fraction, part: _Part, deadline: Deadline) -> Sequence[tuple[Fraction, _Part]]:
+    def _looked_at(self, part: _Part, deadline: Deadline) -> Sequence[_Part]:
         """Improve the prices of a part; return it or its halves with a bound; nothing if that is at most `enough`."""
+        bound, box, begun, _ = part
         corners = []
-        found = programs(self._instance, part.box, self._wish, largest=REACH, check=deadline.check)
-        for number, (tops, bottoms) in enumerate(found):
-            corner = part.corners[number % len(part.corners)]
-            if corner.bound is None or corner.bound > self._enough:
-                corner = self._descended(tops, bottoms, part.box, corner)
-            corners.append(corner)
+        found = programs(self._instance, box, self._wish, largest=REACH, check=deadline.check)
+        for (tops, bottoms), corner in zip(found, cycle(begun), strict=False):
+            done = corner.bound is not None and corner.bound <= self._enough
+            corners.append(corner if done else self._descended(tops, bottoms, box, corner))
         less = min(bound, max(bound if corner.bound is None else corner.bound for corner in corners))
         if less <= self._enough:
             return ()
-        left, wide = float(less - self._enough) / float(less), excess(part.box, self._wish, deadline.check)
+        left, wide = float(less - self._enough) / float(less), excess(box, self._wish, deadline.check)
         slow = bound - less <= bound * _LEAST_GAIN
-        if (slow or wide > left / 4) and wide > _NARROW:
-            halves = part.box.halves()
-            if halves is not None:
-                begun = [replace(corner, bound=None) for corner in corners]
-                return [(less, _Part(half, begun)) for half in halves]
-        return [(less, _Part(part.box, corners, done=slow))]
+        if (slow or wide > left / 4) and wide > _NARROW and (halves := box.halves()) is not None:
+            begun = [replace(corner, bound=None) for corner in corners]
+            return [(less, half, begun, False) for half in halves]
+        return [(less, box, corners, slow)]
 
     def _descended(self, tops: Sequence[int], bottoms: Sequence[int], box: DenominatorBox, begun: _Corner) -> _Corner:
         """Improve the prices of a corner's program; return them, with the bound that they prove or None."""
         instance, most = self._instance, self._most
+        unproven = replace(begun, bound=None)
         if max(sum(map(mul, tops, most[0::2])), sum(map(mul, bottoms, most[1::2]))) >= INT64_SAFE:
-            return replace(begun, bound=None)
+            return unproven
         above, below = np.array(tops, np.int64), np.array(bottoms, np.int64)
         gains = self._gains @ above
         largest, least = np.zeros(len(begun.shares)), np.zeros(len(begun.shares))
@@ -326,7 +312,7 @@ class SumBound:
         linear = np.array([above @ instance.mass[0::2], below @ instance.mass[1::2]])
         base = [int(above @ instance.constants[0::2]), int(below @ instance.constants[1::2])]
         if base[1] <= 0:
-            return replace(begun, bound=None)
+            return unproven
         limits, sizes = self._rows_of(box)[1], np.sqrt((self._copies.rows.astype(np.float64) ** 2).sum(axis=1))
         price, row_price = np.clip(begun.shares * largest, least, largest), begun.rows * float(base[1])
         value, scale = _descend(
@@ -348,7 +334,7 @@ class SumBound:
         found = _Corner(shares, row_price / base[1], None, max(scale, 0.1))
         for slack in (0.0, 1e-6, 1e-4):
             reached = max(self._enough, Fraction(ceil(value * (1 + slack) * self._grid), self._grid))
-            if self._proves(reached, gains, price, row_price, limits, linear, base):
+            if self._proves(reached, gains, (price, row_price), limits, linear, base):
                 return replace(found, bound=reached)
         return found
 
@@ -356,23 +342,21 @@ class SumBound:
         self,
         value: Fraction,
         gains: IntArray,
-        price: NDArray[np.float64],
-        row_price: NDArray[np.float64],
+        found: tuple[NDArray[np.float64], NDArray[np.float64]],
         limits: IntArray,
         linear: IntArray,
         base: Sequence[int],
     ) -> bool:
         """Return whether prices prove, in integers, that no selection in the program is worth more than `value`."""
-        copies, times = self._copies, int(value * self._grid)
-        sums = float(price @ copies.most) + float(
-            np.abs(row_price) @ np.abs(copies.rows.astype(np.float64)).sum(axis=1)
-        )
-        sums += float(np.abs(row_price) @ np.abs(limits.astype(np.float64)).max(axis=1, initial=0.0))
+        copies, times, (price, row_price) = self._copies, int(value * self._grid), found
+        of_rows = np.abs(copies.rows.astype(np.float64)).sum(axis=1)
+        of_rows += np.abs(limits.astype(np.float64)).max(axis=1, initial=0.0)
+        sums = float(price @ copies.most) + float(np.abs(row_price) @ of_rows)
         sums += float(gains.sum(dtype=np.float64))
         sums += float(value + 1) * (float(linear.sum(dtype=np.float64)) + sum(base))
         if not sums * self._grid < INT64_SAFE:
             return False
-        prices, row_prices = (np.rint(one * self._grid).astype(np.int64) for one in (price, row_price))
+        prices, row_prices = (np.rint(one * self._grid).astype(np.int64) for one in found)
         profit, choice, count = (np.empty(size, np.int64) for size in (len(linear[0]), len(linear[0]), len(price)))
         total = int(
             _profits(copies, gains * self._grid, prices, row_prices, linear[0] * self._grid, count, profit, choice)
@@ -399,14 +383,14 @@ def _copies_of(instance: Coverage, merged: Coverage, group: IntArray, rows: IntA
     found += {(needs[0], False, tuple(sorted(held.items()))): None for needs, held in seams.items()}
     most: dict[tuple[int, int], int] = {}
     for number, (unit, lone, parts) in enumerate(found):
-        for feature, count in parts:
+        for feature, many in parts:
             key = -1 - number if lone else unit, feature
-            most[key] = max(count, most.get(key, 0))
+            most[key] = max(many, most.get(key, 0))
     sizes = [len(parts) for _, _, parts in found]
     features, times = np.array([part for _, _, parts in found for part in parts], np.int64).reshape(-1, 2).T
     copies = np.bincount(merged.unit_feature, merged.unit_count, len(width))
-    for (_, feature), count in most.items():
-        copies[feature] += count
+    for (_, feature), many in most.items():
+        copies[feature] += many
     return Copies(
         merged.unit_start,
         merged.unit_feature,

@@ -52,17 +52,6 @@ class Outline:
         return float(np.interp(at, self.x, self.y)) / at
 
 
-def outlines_of(added: NDArray[np.float64]) -> tuple[tuple[Outline, Outline], ...]:
-    """Return curves of the lowest and highest sum of each row but the first of `added`, over the sum of the first."""
-    first, *others = added
-    ways = [(other, np.argsort(other / first, kind="stable")) for other in others]
-
-    def curve(other: NDArray[np.float64], way: NDArray[np.int64]) -> Outline:
-        return Outline(*(np.append(0.0, np.cumsum(mass[way])) for mass in (first, other)))
-
-    return tuple((curve(other, way), curve(other, way[::-1])) for other, way in ways)
-
-
 @dataclass(frozen=True)
 class DenominatorBox:
     """Denominators ``constants[h] + coordinate[part[h]]`` with a range of each coordinate, or a range of a quotient."""
@@ -169,8 +158,7 @@ def box_of(instance: Coverage, wish: Weighted) -> DenominatorBox:
     most = reaches(instance)
     constants = tuple(int(instance.constants[2 * h + 1]) for h in wish.ratios)
     signatures = [_varying(instance, h, all_alike=len(wish.ratios) > 2) for h in wish.ratios]
-    different = dict.fromkeys(one for one in signatures if one is not None)
-    parts = {one: number for number, one in enumerate(different)}
+    parts = {one: number for number, one in enumerate(dict.fromkeys(one for one in signatures if one is not None))}
     part = [parts.get(one, -1) for one in signatures]
     low, high = [0.0] * len(parts), [0.0] * len(parts)
     for h, constant, number in zip(wish.ratios, constants, part, strict=True):
@@ -188,8 +176,7 @@ def box_of(instance: Coverage, wish: Weighted) -> DenominatorBox:
 
 def varies_alike(instance: Coverage) -> bool:
     """Return whether denominators differ only by constants, as with several references, so that a box is a line."""
-    signatures = {_varying(instance, h, all_alike=True) for h in range(instance.ratios)} - {None}
-    return len(signatures) <= 1
+    return len({_varying(instance, h, all_alike=True) for h in range(instance.ratios)} - {None}) <= 1
 
 
 def _varying(instance: Coverage, h: int, *, all_alike: bool) -> object:
@@ -200,8 +187,7 @@ def _varying(instance: Coverage, h: int, *, all_alike: bool) -> object:
         return row.tobytes() if row.any() else None
     if not all_alike:
         return h
-    fed = {joint.feature for joint in instance.joints}
-    if fed.intersection(features.tolist()):
+    if {joint.feature for joint in instance.joints}.intersection(features.tolist()):
         return h
     units = np.repeat(np.arange(instance.size), np.diff(instance.unit_start))
     own = np.isin(instance.unit_feature, features)
@@ -287,7 +273,13 @@ def _along(instance: Coverage, wish: Weighted, box: DenominatorBox) -> Denominat
     held = instance.mass[totals]
     if np.isin(instance.slot, totals).any() or held[:, held[0] == 0].any():
         return box
-    outlines = outlines_of(held[:, held[0] > 0].astype(np.float64))
+    first, *others = held[:, held[0] > 0].astype(np.float64)
+
+    def curve(other: NDArray[np.float64], way: NDArray[np.int64]) -> Outline:
+        return Outline(*(np.append(0.0, np.cumsum(mass[way])) for mass in (first, other)))
+
+    ways = [(other, np.argsort(other / first, kind="stable")) for other in others]
+    outlines = tuple((curve(other, way), curve(other, way[::-1])) for other, way in ways)  # lowest and highest sums
     low, high = (0.0,) * len(box.low), (box.high[0], *(over.slope(0.0) * 2 for _, over in outlines))
     return replace(box, low=low, high=high, outlines=outlines).sloped()
 
@@ -310,8 +302,7 @@ def excess(box: DenominatorBox, wish: Weighted, check: Callable[[], object] = NE
         scale = sum(e * x for e, x in zip(plane, d, strict=True))
         return sum(float(w) * max(t, 1e-3) * scale / x for w, t, x in zip(wish.weights, wish.typical, d, strict=True))
 
-    here = left(box.middle())
-    return max(left(corner) for corner in box.corners(check)) / here - 1.0
+    return max(left(corner) for corner in box.corners(check)) / left(box.middle()) - 1.0
 
 
 def programs(

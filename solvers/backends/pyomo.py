@@ -19,7 +19,7 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppres
 from dataclasses import dataclass, replace
 from functools import cache
 from io import StringIO, TextIOBase
-from math import isfinite
+from math import inf, isfinite
 from pathlib import Path
 from re import search
 from tempfile import TemporaryDirectory, TemporaryFile
@@ -219,7 +219,8 @@ class PyomoBackend(Backend):
             with suppress(AttributeError, KeyError, TypeError):
                 seconds = float(results.timing_info.timer.get_total_time("optimize"))
         else:
-            seconds = _seconds_older(results)
+            times = (_number(getattr(results.solver, name, None)) for name in ("wallclock_time", "time"))
+            seconds = next((time for time in times if time is not None and 0 <= time < inf), None)
             told = told_older(results, model, ending, declared.bound, sense, gap=bool(limits.gap))
         outcome = RawOutcome(
             termination=self.ended(ending, limits, seconds or 0.0),
@@ -429,7 +430,9 @@ def told_older(
     objective = None
     holds = ending is not Ending.INFEASIBLE and len(results.solution) > 0 and len(results.solution(0).variable) > 0
     if holds:
-        objective = _claimed(results) if ending is Ending.OPTIMAL else stated(_claimed(results))
+        said = (_number(entry.get("Value")) for entry in results.solution(0).objective.values())
+        objective = next((value for value in said if value is not None), None)
+        objective = objective if ending is Ending.OPTIMAL else stated(objective)
         # Pyomo refuses to load the values that solvers hold at some limits; `chosen_units` checks them.
         results.solver.status, results.solver.termination_condition = SolverStatus.ok, TerminationCondition.optimal
         model.solutions.load_from(results)
@@ -446,35 +449,19 @@ def _bound(results: Any, ending: Ending, quality: BoundQuality, sense: Sense, *,
     # The bound printed at an optimum is the rounded optimum, unless a gap was requested.
     if quality is BoundQuality.NONE or (printed and ending is Ending.OPTIMAL and not gap):
         return None
-    words = results.problem.upper_bound if sense is Sense.MAXIMIZE else results.problem.lower_bound
-    try:
-        bound = stated(float(words))
-    except (TypeError, ValueError):
-        return None
+    bound = stated(_number(results.problem.upper_bound if sense is Sense.MAXIMIZE else results.problem.lower_bound))
     if bound is None or not printed:
         return bound
     # CBC may print the bound b of a maximum as -b; |b| is a bound in both cases.
     return abs(bound) * (1 + _DIGITS) if sense is Sense.MAXIMIZE else bound - abs(bound) * _DIGITS
 
 
-def _claimed(results: Any) -> float | None:
-    for entry in results.solution(0).objective.values():
-        try:
-            return float(entry["Value"])
-        except (KeyError, TypeError, ValueError):
-            continue
-    return None
-
-
-def _seconds_older(results: Any) -> float | None:
-    for name in ("wallclock_time", "time"):
-        try:
-            seconds = float(getattr(results.solver, name))
-        except (AttributeError, TypeError, ValueError):
-            continue
-        if isfinite(seconds) and seconds >= 0:
-            return seconds
-    return None
+def _number(said: Any) -> float | None:
+    """Return a solver's number, which may be a text; None if it is something else."""
+    try:
+        return float(said)
+    except (TypeError, ValueError):
+        return None
 
 
 # A log is read up to `_LOG` bytes, an answer up to `_ANSWER`, each plus `_LINES` times the size of the program.
@@ -498,23 +485,23 @@ class Watch:
         `solver`: Pyomo's solver object. If the solver is a library, the object has one of two methods that read the
         configuration after the model was passed. `time_is_ours`: whether the user's options set no time limit.
         """
-        limited = time_is_ours and self.deadline.left_s < float("inf")
+        limited = time_is_ours and self.deadline.left_s < inf
+
+        def limit(config: Any) -> None:
+            if limited:
+                config.time_limit = self.settings()["time_limit"]
+
         if (create := getattr(solver, "_create_solver_model", None)) is not None:
 
             def create_solver_model(model: Any, config: Any) -> Any:
                 made = create(model, config)
                 self._begin()
-                config.time_limit = self.settings()["time_limit"] if limited else config.time_limit
+                limit(config)
                 return made
 
             solver._create_solver_model = create_solver_model  # noqa: SLF001 - Pyomo has no other way to it
         elif hasattr(solver, "_solve"):
-
-            def ready() -> None:
-                config = solver._active_config  # noqa: SLF001
-                config.time_limit = self.settings()["time_limit"] if limited else config.time_limit
-
-            self._begin_with(solver, "_solve", ready)
+            self._begin_with(solver, "_solve", lambda: limit(solver._active_config))  # noqa: SLF001
         else:
             self.alarm.silence()  # the start of the solver cannot be observed
 
@@ -523,27 +510,24 @@ class Watch:
         """Make a solver of Pyomo's older interface start with the time that is left; also supervise it if a program."""
         from pyomo.common.tempfiles import TempfileManager
 
+        def ready() -> None:
+            solver.options.update(self.settings())
+
         with TemporaryDirectory(prefix="optsum-", ignore_cleanup_errors=True) as folder:
             before, TempfileManager.tempdir = TempfileManager.tempdir, folder
             try:
                 with TempfileManager:  # closes the contexts that a failing plug-in leaves open
-                    self._prepare(solver, Path(folder))
+                    ready()
+                    if hasattr(solver, "create_command_line"):
+                        self._begin_with(solver, "create_command_line", ready)
+                        solver._execute_command = lambda command: self._execute(command, Path(folder))  # noqa: SLF001
+                    elif hasattr(solver, "_apply_solver"):
+                        self._begin_with(solver, "_apply_solver", ready)
+                    else:
+                        self.alarm.silence()  # the start of the solver cannot be observed
                     yield
             finally:
                 TempfileManager.tempdir = before
-
-    def _prepare(self, solver: Any, folder: Path) -> None:
-        def ready() -> None:
-            solver.options.update(self.settings())
-
-        ready()
-        if hasattr(solver, "create_command_line"):
-            self._begin_with(solver, "create_command_line", ready)
-            solver._execute_command = lambda command: self._execute(command, folder)  # noqa: SLF001
-        elif hasattr(solver, "_apply_solver"):
-            self._begin_with(solver, "_apply_solver", ready)
-        else:
-            self.alarm.silence()  # the start of the solver cannot be observed
 
     def _begin_with(self, solver: Any, name: str, ready: Callable[[], None]) -> None:
         method = getattr(solver, name)
@@ -565,7 +549,7 @@ class Watch:
         ended = run_supervised(
             command.cmd,
             folder,
-            seconds=None if left == float("inf") else left + GRACE_S,
+            seconds=None if left == inf else left + GRACE_S,
             given=command.script if "script" in command else "",
             environment=command.env,
         )
@@ -574,7 +558,9 @@ class Watch:
         if ended.killed:
             raise Overran(f"{self.name} went on {GRACE_S:g} s after its time limit and was killed")
         if ended.status < 0:
-            raise Stopped(Termination.FAILED, f"{self.name} crashed ({_signal_name(-ended.status)})")
+            names = {each.value: each.name for each in signal.Signals}
+            said = names.get(-ended.status, f"signal {-ended.status}")
+            raise Stopped(Termination.FAILED, f"{self.name} crashed ({said})")
         return [ended.status, ended.output]
 
 
@@ -591,13 +577,6 @@ def _check_files(name: str, folder: Path) -> None:
         if sizes[path] > (_LOG if path.name == OUTPUT else _ANSWER) + _LINES * programs:
             said = f"{name} wrote {sizes[path]:,} bytes, far more than an answer to its program can take"
             raise Stopped(Termination.FAILED, said)
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
 
 
 _AGAIN_S: Final = 0.02  # Delay (s) of the exception while uninterruptible code is running.
@@ -625,7 +604,7 @@ class Alarm:
     def __enter__(self) -> Self:
         left = self._deadline.left_s
         main = threading.current_thread() is threading.main_thread()
-        if left < float("inf") and main and hasattr(signal, "setitimer"):
+        if left < inf and main and hasattr(signal, "setitimer"):
             self._armed = True
             self._collecting = gc.isenabled()
             gc.disable()  # an exception raised during garbage collection is lost

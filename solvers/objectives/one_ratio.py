@@ -20,11 +20,11 @@ where :math:`g_i(b, e)` is the gain of the unit with R[b:e], and d_i its cost.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import islice
 from math import floor
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -135,14 +135,13 @@ def solve_by_parts(
     if value != bound:  # the sets are not proven optimal, and one good set suffices
         diagram = Diagram.of_sets(islice(diagram, 1))
     ended = next((part for part in found if not part.complete), found[0])
-    statistics = _summed([part.statistics for part in found])
     return Optima(
         Diagram.of_nodes(diagram.nodes, diagram.root),
         value,
         bound,
         complete=ended.complete,
         termination=ended.termination,
-        statistics={**statistics, "parts": len(parts)},
+        statistics={**_summed([part.statistics for part in found]), "parts": len(parts)},
     )
 
 
@@ -227,6 +226,7 @@ def _summed(statistics: Sequence[Any]) -> dict[str, Any]:
 _BY_LENGTH: Final = 2_000_000  # Largest number of lengths times units for which bounds are kept for every length.
 
 
+@dataclass
 class ByLength:
     """Optima of recall at descending maximum lengths.
 
@@ -235,20 +235,17 @@ class ByLength:
     found by bisection.
     """
 
-    def __init__(
-        self,
-        program: Program,
-        bottom: int,
-        lengths: Sequence[int],
-        limits: Limits,
-        deadline: Deadline,
-        core: Core,
-        divisor: int,
-    ) -> None:
-        self._lengths = np.array([each for each in lengths if each <= core.high], np.int64)
-        self._program, self._bottom, self._limits, self._deadline = program, bottom, limits, deadline
-        self._core, self._divisor = core, divisor
-        self._floor = -((program.base - program.floor) // divisor)
+    _program: Program
+    _bottom: int
+    _lengths: IntArray
+    _limits: Limits
+    _deadline: Deadline
+    _core: Core
+    _divisor: int
+
+    def __post_init__(self) -> None:
+        program, core = self._program, self._core
+        self._floor = -((program.base - program.floor) // self._divisor)
         self._session: Session | None = None
         self._searched: set[int] = set()
         self._prices: list[Core] = []
@@ -271,7 +268,8 @@ class ByLength:
         # If everything fits, the lengths of the core are 0.
         if not 0 < core.high < _BY_LENGTH // (core.size + 1):
             return None
-        return cls(program, bottom, lengths, limits, deadline, core, divisor)
+        places = np.array([each for each in lengths if each <= core.high], np.int64)
+        return cls(program, bottom, places, limits, deadline, core, divisor)
 
     @property
     def searched(self) -> int:
@@ -352,7 +350,7 @@ class ByLength:
             self._session = Session()
             self._session.load(program, core.scale, core)
         if self._session is not None:
-            self._session.decide(self._short(core, length))
+            self._session.decide(_short(core, length))
             self._session.at_most(length)
             multipliers = self._session.multipliers(self._deadline)
             found = core if multipliers is None else priced(core, multipliers)
@@ -365,14 +363,14 @@ class ByLength:
     def _engine(self, length: int) -> Driver:
         self._searched.add(length)
         whole = self._prices[self._price[length]]._replace(high=length)
-        root = reduced(whole, self._short(whole, length))
+        root = reduced(whole, _short(whole, length))
         engine = Driver(self._program, self._limits, self._deadline, root=(root, self._divisor))
         engine.upper = min(engine.upper, int(self._upper[length]))
         return engine
 
-    @staticmethod
-    def _short(core: Core, length: int) -> States:
-        return np.where(core.lengths <= length, np.int8(FREE), np.int8(DROPPED))
+
+def _short(core: Core, length: int) -> States:
+    return np.where(core.lengths <= length, np.int8(FREE), np.int8(DROPPED))
 
 
 _LARGEST = 2**54  # Limit of the values of a program.
@@ -686,7 +684,12 @@ class LengthTable:
             deadline.check()
             if held + 4 * values.nbytes > limits.memory:
                 raise Stopped(Termination.MEMORY_LIMIT)
-        return _diagram_of(steps, counted)
+        nodes = DiagramNodes()
+        below = np.append(np.where(counted, EMPTY_SET, EMPTY_FAMILY), EMPTY_FAMILY)  # the last entry is for -1
+        for unit in range(instance.size - 1, -1, -1):
+            here = [nodes.node(unit, without, with_) for without, with_ in below[steps[unit]].T.tolist()]
+            below = np.array([*here, EMPTY_FAMILY])
+        return nodes.diagram(int(below[0]))
 
     def _with(self, unit: int, values: NDArray[np.int64], worth: int, cost: int) -> NDArray[np.int64]:
         """Return the values v(p) of states (`all_of`) after adding a unit, matched with the reference up to p."""
@@ -712,16 +715,6 @@ def _merged_states(
     number[alive] = which.reshape(-1)
     kept = alive[first]
     return number, values[kept], left[kept], counted[kept]
-
-
-def _diagram_of(steps: list[NDArray[np.int64]], ends: NDArray[np.bool_]) -> Diagram:
-    """Return the diagram of all paths of states to one marked in `ends`; `steps`: by unit, each state's successors."""
-    nodes = DiagramNodes()
-    below = np.append(np.where(ends, EMPTY_SET, EMPTY_FAMILY), EMPTY_FAMILY)  # the last entry is for -1
-    for unit in range(len(steps) - 1, -1, -1):
-        here = [nodes.node(unit, without, with_) for without, with_ in below[steps[unit]].T.tolist()]
-        below = np.array([*here, EMPTY_FAMILY])
-    return nodes.diagram(int(below[0]))
 
 
 @njit(cache=True)
@@ -797,18 +790,6 @@ _PAUSED: Final = 1
 _FULL: Final = 2
 
 
-class _Way(NamedTuple):
-    order: NDArray[np.int64]  # (n,) units in the order of their own gains
-    # have, chosen: copies of each feature in the present set, and its units
-    have: NDArray[np.int64]
-    chosen: NDArray[np.bool_]
-    # (n + 2,) positions in `order`: ``path[d]`` is the next to try at depth d
-    path: NDArray[np.int64]
-    # value, room: (n + 2,) by depth
-    value: NDArray[np.int64]
-    room: NDArray[np.int64]
-
-
 @njit(cache=True)
 def _gain(u, have, core):
     """Return ROUGE'(R, V, {u}) times the denominator: the gain of unit u over the copies in `have`."""
@@ -845,6 +826,8 @@ def _bound(value, rest, room, have, core):
 def _find_oracles(core, every, way, found, state, budget):
     """Continue Algorithm 3 for up to `budget` sets; return whether it is done, paused, or `found` is full.
 
+    way   : order (n,), units in the order of their own gains; have and chosen, copies of each feature in the present
+            set and its units; path (n + 2,), at each depth the next position in `order` to try; value, room (n + 2,)
     found : (capacity, n) bool, the sets that reach tau
     state : (4,) depth, tau, sets found, sets checked
     """
@@ -878,7 +861,6 @@ def _find_oracles(core, every, way, found, state, budget):
         chosen[u] = True
         for k in range(start[u], start[u + 1]):
             have[feature[k]] += count[k]
-        go_on = False
         if now > state[1] or (every and now == state[1]):
             if now > state[1]:
                 state[2] = 0
@@ -887,18 +869,12 @@ def _find_oracles(core, every, way, found, state, budget):
             state[2] += 1
             go_on = True
         else:
-            rest = order[path[d] :]
-            bound = _bound(now, rest, left, have, core)
+            bound = _bound(now, order[path[d] :], left, have, core)
             go_on = bound >= state[1] if every else bound > state[1]
-        if go_on:
-            value[d + 1] = now
-            room[d + 1] = left
-            path[d + 1] = path[d]
-            state[0] = d + 1
-        else:
-            chosen[u] = False
-            for k in range(start[u], start[u + 1]):
-                have[feature[k]] -= count[k]
+        value[d + 1] = now
+        room[d + 1] = left
+        path[d + 1] = path[d] if go_on else n
+        state[0] = d + 1
 
 
 def solve_knapsack(
@@ -931,8 +907,7 @@ def solve_knapsack(
     tau = max(values)
     greedy = held[values.index(tau)]
     nothing = np.zeros(len(core.price), np.int64)
-    alone = np.array([_gain(u, nothing, core) for u in range(n)], np.int64)
-    order = np.argsort(-alone, kind="stable")
+    order = np.argsort(np.array([-_gain(u, nothing, core) for u in range(n)], np.int64), kind="stable")
     path, value, room = (np.zeros(n + 2, np.int64) for _ in range(3))
     value[0], room[0] = core.base, core.high
     found = np.zeros((64, n), np.bool_)
@@ -941,7 +916,7 @@ def solve_knapsack(
         found[0], state[2] = greedy, 1
     elif tau == core.base:
         state[2] = 1  # the empty set
-    way = _Way(order, np.zeros(len(core.price), np.int64), np.zeros(n, np.bool_), path, value, room)
+    way = order, np.zeros_like(nothing), np.zeros(n, np.bool_), path, value, room
     reason: Termination | None = None
     nodes, memory = budget.limits.nodes, 0
     try:
@@ -959,13 +934,11 @@ def solve_knapsack(
                     found = np.concatenate([found, np.zeros_like(found)])
     except Stopped as stopped:
         reason = stopped.termination
-    sets = [tuple(sorted(core.ids[row].tolist())) for row in found[: state[2]]] or [
-        tuple(sorted(core.ids[greedy].tolist()))
-    ]
-    best = int(state[1])
-    bound = best
+    rows = found[: state[2]] if state[2] else [greedy]
+    sets = [tuple(sorted(core.ids[row].tolist())) for row in rows]
+    best = bound = int(state[1])
     if reason is not None:
-        bound = max(best, int(_bound(core.base, np.arange(n), core.high, np.zeros(len(core.price), np.int64), core)))
+        bound = max(best, int(_bound(core.base, np.arange(n), core.high, nothing, core)))
     budget.statistics.nodes, budget.statistics.core = int(state[3]), n
     constant, bottom = coverage.constants.tolist()
     return Optima.of_sets(

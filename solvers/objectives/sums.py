@@ -258,7 +258,20 @@ class RatioRows:
             one[wide - len(parts) :] = 1
             rows.append((one, 1.0, np.inf))
             added += len(parts)
-        return _extended(model, added, rows)
+        places = [np.flatnonzero(row) for row, _, _ in rows]
+        ends = model.row_start[-1] + np.cumsum([len(place) for place in places], dtype=np.int64)
+        values = (row[at] for (row, _, _), at in zip(rows, places, strict=True))
+        return replace(
+            model,
+            objective=np.append(model.objective, np.zeros(added, np.int64)),
+            upper=np.append(model.upper, np.ones(added, np.int64)),
+            integral=np.append(model.integral, np.ones(added, np.bool_)),
+            row_start=np.append(model.row_start, ends),
+            row_column=np.concatenate([model.row_column, *places]),
+            row_value=np.concatenate([model.row_value, *values]),
+            row_lower=np.append(model.row_lower, [low for _, low, _ in rows]),
+            row_upper=np.append(model.row_upper, [high for _, _, high in rows]),
+        )
 
     def _surpassing(self, totals: Sequence[int]) -> Iterable[tuple[IntArray, int, int]]:
         """Yield ``row . x + times y <= limit`` with y = 1 only for selections that surpass one of the totals."""
@@ -274,22 +287,6 @@ class RatioRows:
             elif number % 2 == 1 and total > constant:
                 seen.add(alike)
                 yield held, most - total + 1, most - constant
-
-
-def _extended(model: LinearModel, columns: int, rows: Sequence[tuple[IntArray, float, float]]) -> LinearModel:
-    places = [np.flatnonzero(row) for row, _, _ in rows]
-    ends = model.row_start[-1] + np.cumsum([len(place) for place in places], dtype=np.int64)
-    return replace(
-        model,
-        objective=np.append(model.objective, np.zeros(columns, np.int64)),
-        upper=np.append(model.upper, np.ones(columns, np.int64)),
-        integral=np.append(model.integral, np.ones(columns, np.bool_)),
-        row_start=np.append(model.row_start, ends),
-        row_column=np.concatenate([model.row_column, *places]),
-        row_value=np.concatenate([model.row_value, *(row[at] for (row, _, _), at in zip(rows, places, strict=True))]),
-        row_lower=np.append(model.row_lower, [low for _, low, _ in rows]),
-        row_upper=np.append(model.row_upper, [high for _, _, high in rows]),
-    )
 
 
 _Weights: TypeAlias = tuple[Sequence[int], Sequence[int]]  # a and b of a program ``a T - b D``, one number per ratio.
@@ -596,7 +593,9 @@ class SumSearch:
                 return ()
             engine, target = reached
             for frames, share in _NODE_SCHEDULE:
-                better = None if self.every else self._one(engine, target, frames)
+                better = None
+                if not self.every and (one := engine.hold(frames, lambda: [engine.one_of(target)])) is not None:
+                    better = False if one[0] is None else self._see(one[0]) or None
                 if better is None:
                     better = self._listed(engine, target, frames)
                 if better is not None:
@@ -611,12 +610,6 @@ class SumSearch:
         with engine_for(program, self.budget) as engine:
             target = engine.aim(0 if self.every else 1) if engine.feasible else 0
             yield (engine, target) if engine.feasible and engine.upper >= target else None
-
-    def _one(self, engine: Driver, target: int, frames: int | None) -> bool | None:
-        answer = engine.hold(frames, lambda: [engine.one_of(target)])
-        if answer is None:
-            return None
-        return False if answer[0] is None else self._see(answer[0]) or None
 
     def _listed(self, engine: Driver, target: int, frames: int | None, *, most: int | None = None) -> bool | None:
         """Evaluate the sets that reach a target; return whether one is better, or None if the list is incomplete.

@@ -345,14 +345,13 @@ class _Claims:
         trusted = not self.backend.options
         if not trusted and (outcome.infeasible or not self.backend.keeps_bound):
             return Verdict()
-        others = neighbours if trusted else ()
 
         def of(value: Fraction | int | None) -> Fraction | None:
             return None if value is None else Fraction(value - model.offset)
 
         gap = gap if trusted else inf
         try:
-            return _verdict(self.name, outcome, model, of(worth), of(known), gap=gap, size=size, neighbours=others)
+            return _verdict(self.name, outcome, model, of(worth), of(known), gap=gap, size=size, neighbours=neighbours)
         except BackendError:
             if trusted and not _is_beyond(model):
                 raise

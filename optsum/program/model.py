@@ -462,9 +462,9 @@ def run(highs: Any, deadline: Deadline = NEVER, *, apart: bool = True, keeps: bo
 def run_heard(highs: Any, deadline: Deadline = NEVER, *, apart: bool = True, keeps: bool = False) -> bool:
     """Run HiGHS like `run`, but set no time limit; in this thread, only integer programs hear the deadline."""
     stop = Event()
-    places = (highs.cbSimplexInterrupt, highs.cbIpmInterrupt, highs.cbMipInterrupt)
-    if not apart:
-        places = (highs.cbMipInterrupt,) if deadline.left_s < inf else ()  # HiGHS's own clock may be set back
+    places = [highs.cbMipInterrupt] if apart or deadline.left_s < inf else []  # HiGHS's own clock may be set back
+    if apart:
+        places += [highs.cbSimplexInterrupt, highs.cbIpmInterrupt]
 
     def hear(asked: Any) -> None:
         if stop.is_set() or (not apart and deadline.left_s <= 0.0):

@@ -118,10 +118,9 @@ def _without_joints(instance: Coverage) -> Coverage:
     """Return a relaxed instance, with values at least as large, in which each joint needs only its first unit."""
     odd = instance.slot % 2 == 1
     added = [joint for joint in instance.joints if not odd[joint.feature]]  # joints in denominators only lower values
-    held = np.repeat(np.arange(instance.size), np.diff(instance.unit_start))
-    units = np.concatenate([held, np.array([joint.needs[0] for joint in added], np.int64)])
-    features = np.concatenate([instance.unit_feature, np.array([joint.feature for joint in added], np.int64)])
-    counts = np.concatenate([instance.unit_count, np.array([joint.count for joint in added], np.int64)])
+    held = np.repeat(np.arange(instance.size), np.diff(instance.unit_start)), instance.unit_feature, instance.unit_count
+    more = np.array([(joint.needs[0], joint.feature, joint.count) for joint in added], np.int64).reshape(-1, 3).T
+    units, features, counts = np.concatenate([held, more], axis=1)
     keys, place = np.unique(units * instance.features + features, return_inverse=True)
     copies = np.zeros(len(keys), np.int64)
     np.add.at(copies, place.reshape(-1), counts)

@@ -109,14 +109,11 @@ class DenominatorBox:
 
     def halves(self) -> tuple[DenominatorBox, DenominatorBox] | None:
         """Return the halves of the box along its widest coordinate; None if all are too narrow."""
-        best, widest = -1, 1e-9
-        for coordinate, (low, high) in enumerate(zip(self.low, self.high, strict=True)):
-            shift = self._shift(coordinate)
-            width = log((high + shift) / (low + shift))
-            if width > widest:
-                best, widest = coordinate, width
-        if best < 0:
+        shifts = map(self._shift, range(len(self.low)))
+        widths = [log((high + by) / (low + by)) for low, high, by in zip(self.low, self.high, shifts, strict=True)]
+        if max(widths, default=0.0) <= 1e-9:
             return None
+        best = widths.index(max(widths))
         at = self._between(best)
         below = replace(self, high=(*self.high[:best], at, *self.high[best + 1 :]))
         above = replace(self, low=(*self.low[:best], at, *self.low[best + 1 :]))

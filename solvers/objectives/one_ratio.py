@@ -302,9 +302,7 @@ class ByLength:
         if self._value[length] < self._upper[length]:
             self._relax(length)
         if self._value[length] < self._upper[length]:
-            engine = self._engine(length)
-            self.learn(engine.guess()[0])
-            found, _, _, termination = engine.closed(None, int(self._value[length]))
+            found, _, _, termination = self._engine(length).closed(None, int(self._value[length]))
             if found is not None:
                 self.learn(found)
             if termination is not Termination.COMPLETED:
@@ -337,7 +335,6 @@ class ByLength:
                 relaxed = True
             if self._value[middle] < value <= self._upper[middle]:
                 engine = self._engine(middle)
-                self.learn(engine.guess()[0])
                 if self._value[middle] < value <= engine.upper:
                     self.learn(engine.one_of(value) or ())
             if self._value[middle] < value:
@@ -366,6 +363,7 @@ class ByLength:
         root = reduced(whole, _short(whole, length))
         engine = Driver(self._program, self._limits, self._deadline, root=(root, self._divisor))
         engine.upper = min(engine.upper, int(self._upper[length]))
+        self.learn(engine.guess()[0])
         return engine
 
 

@@ -30,10 +30,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from heapq import heappop, heappush
-from itertools import combinations, count, islice
+from itertools import chain, combinations, count, islice
 from math import ceil, floor, inf, log
 from operator import mul
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
@@ -46,7 +46,7 @@ from optsum.optima.diagram import EMPTY_FAMILY, Diagram, union
 from optsum.optima.optima import Optima
 from optsum.optima.tally import chosen_sets, totals_of_sets, worth_of_sets
 from optsum.problem.problem import Selection
-from optsum.program.model import CeilingColumns, LinearModel, affordable, coverage_model, relax
+from optsum.program.model import CeilingColumns, LinearModel, LinearRows, affordable, coverage_model, relax, steps_of
 from optsum.program.ratio_bound import (
     alone_bounds,
     anchored,
@@ -112,29 +112,25 @@ def rows_of_box(box: DenominatorBox, ratios: Sequence[int], constants: Sequence[
         yield Side({second: _FINE, first: -above}, high=above * one - _FINE * two)
 
 
-def cases_of(coverage: Coverage) -> Iterator[tuple[tuple[int, ...], list[int], list[int]]]:
-    """Yield the sets of ratios that may have nonzero denominators while all others are 0: the cases of a search.
+def cases_of(coverage: Coverage) -> Iterator[tuple[tuple[int, ...], tuple[Side, ...]]]:
+    """Yield the sets of ratios that may have nonzero denominators while all others are 0, with the rows that say so.
 
-    Ratios whose denominators may be 0 form groups with equal denominators. Each set comes with the first ratios of the
-    groups in it, and the first ratios of all other groups.
+    Ratios whose denominators may be 0 form groups with equal denominators; the first ratio of each group has a row.
     """
-    most, constants = reaches(coverage), coverage.constants.tolist()
-    certain: list[int] = []
+    constants = coverage.constants[1::2].tolist()
+    certain = [h for h, constant in enumerate(constants) if constant > 0]
     others: dict[object, list[int]] = {}
-    for h in range(coverage.ratios):
-        if constants[2 * h + 1] > 0:
-            certain.append(h)
-        elif most[2 * h + 1] > 0:
+    for h, most in enumerate(reaches(coverage)[1::2]):
+        if constants[h] <= 0 < most:
             counts = bool((coverage.slot == 2 * h + 1).any())
-            alike = (constants[2 * h + 1], coverage.mass[2 * h + 1].tobytes(), h if counts else -1)
-            others.setdefault(alike, []).append(h)
+            others.setdefault((constants[h], coverage.mass[2 * h + 1].tobytes(), h if counts else -1), []).append(h)
     groups = list(others.values())
     for size in range(len(groups), -1, -1):
         for chosen in combinations(groups, size):
-            ratios = sorted([*certain, *(h for group in chosen for h in group)])
-            if ratios:  # otherwise all denominators are 0, and the value, too
-                left = [group[0] for group in groups if group not in chosen]
-                yield tuple(ratios), [group[0] for group in chosen], left
+            if ratios := sorted(chain(certain, *chosen)):  # otherwise all denominators are 0, and the value, too
+                sides = [Side({h: 1}, low=1 - constants[h]) for h, *_ in chosen]
+                sides += [Side({group[0]: 1}, high=-constants[group[0]]) for group in groups if group not in chosen]
+                yield tuple(ratios), tuple(sides)
 
 
 Bound: TypeAlias = float | Fraction
@@ -162,12 +158,10 @@ def search_parts(
     bound, at first infinite, and returns remaining parts with their bounds. `all_needed`: whether the value is 0 if one
     denominator is.
     """
-    constants, number = coverage.constants.tolist(), count()
+    number = count()
     queue: list[tuple[Bound, int, Part]] = []
-    for ratios, with_one, without in islice(cases_of(coverage), 1 if all_needed else None):
-        sides = [Side({h: 1}, low=1 - constants[2 * h + 1]) for h in with_one]
-        sides += [Side({h: 1}, high=-constants[2 * h + 1]) for h in without]
-        heappush(queue, (-inf, next(number), Part(ratios, box_of(coverage, wish(ratios)), tuple(sides))))
+    for ratios, sides in islice(cases_of(coverage), 1 if all_needed else None):
+        heappush(queue, (-inf, next(number), Part(ratios, box_of(coverage, wish(ratios)), sides)))
     while queue:
         bound, _, part = heappop(queue)
         for less, left in look_at(-bound, part):
@@ -187,15 +181,13 @@ class RatioRows:
         skeleton = replace(merged_features(coverage, group), ceilings=bare)
         counts = bool((skeleton.slot == 1).any())
         self._model = coverage_model(skeleton, Fraction(1) if counts else None, relaxed=relaxed)
-        full = np.diff(coverage.level_start) - 1
         shared = np.diff(skeleton.level_start) - 1
         first = self._model.columns - int(shared.sum()) + np.cumsum(shared) - shared
         self._held = np.zeros((len(self.constants), self._model.columns), np.int64)
         self._held[:, : coverage.size] = coverage.mass
-        for feature, number in enumerate(group.tolist()):
-            start, steps = int(coverage.level_start[feature]), int(full[feature])
-            gains = np.diff(coverage.level[start : start + steps + 1])
-            self._held[coverage.slot[feature], first[number] : first[number] + steps] += gains
+        gains, of = steps_of(coverage)
+        at = first[group[of]] + np.arange(len(of)) - np.searchsorted(of, of)
+        np.add.at(self._held, (coverage.slot[of], at), gains)
         end = self._model.columns - int(shared.sum())
         self._held[longest.slot, np.arange(end - len(longest.slot), end)] = longest.worth
         # For each feature that denominators count: its column, and the units that have it.
@@ -234,44 +226,28 @@ class RatioRows:
         weights = dict(enumerate(weight for a, b in zip(tops, bottoms, strict=True) for weight in (a, -b)))
         offset = self.worth(tops, bottoms, self.constants)
         model = replace(self._model, objective=self._weighted(weights), offset=offset, denominator=1)
-        rows: list[tuple[IntArray, float, float]] = []
+        rows, columns = LinearRows(), model.columns
         for side in sides:
             row = self._weighted({2 * h + 1: times for h, times in side.times.items()})
-            low, high = side.low, side.high
-            rows.append((row, -np.inf if low is None else low, np.inf if high is None else high))
-        if rows:  # otherwise a denominator could count features of no chosen unit, to satisfy a lower limit
-            for column, units in self._counted:
-                row = np.zeros(model.columns, np.int64)
-                row[units], row[column] = -1, 1
-                rows.append((row, -np.inf, 0.0))
-        added = 0
+            low, high, at = side.low, side.high, np.flatnonzero(row)
+            rows.add_row(at, row[at], -np.inf if low is None else low, np.inf if high is None else high)
+        # With limits, a denominator could otherwise count features of no chosen unit, to satisfy a lower one.
+        for column, units in self._counted if rows.count else ():
+            rows.add_row(np.append(units, column), np.append(np.full(len(units), -1), 1), -np.inf, 0.0)
         for totals in surpassed:
             parts = list(self._surpassing(totals))
             if not parts:
                 return None
-            wide = model.columns + added + len(parts)
-            for place, (held, times, limit) in enumerate(parts, model.columns + added):
-                row = np.zeros(wide, np.int64)
-                row[: model.columns], row[place] = held, times
-                rows.append((row, -np.inf, limit))
-            one = np.zeros(wide, np.int64)
-            one[wide - len(parts) :] = 1
-            rows.append((one, 1.0, np.inf))
-            added += len(parts)
-        places = [np.flatnonzero(row) for row, _, _ in rows]
-        ends = model.row_start[-1] + np.cumsum([len(place) for place in places], dtype=np.int64)
-        values = (row[at] for (row, _, _), at in zip(rows, places, strict=True))
-        return replace(
-            model,
-            objective=np.append(model.objective, np.zeros(added, np.int64)),
-            upper=np.append(model.upper, np.ones(added, np.int64)),
-            integral=np.append(model.integral, np.ones(added, np.bool_)),
-            row_start=np.append(model.row_start, ends),
-            row_column=np.concatenate([model.row_column, *places]),
-            row_value=np.concatenate([model.row_value, *values]),
-            row_lower=np.append(model.row_lower, [low for _, low, _ in rows]),
-            row_upper=np.append(model.row_upper, [high for _, _, high in rows]),
-        )
+            for place, (held, times, limit) in enumerate(parts, columns):
+                at = np.flatnonzero(held)
+                rows.add_row(np.append(at, place), np.append(held[at], times), -np.inf, limit)
+            rows.add_row(np.arange(columns, columns + len(parts)), np.ones(len(parts), np.int64), 1.0, np.inf)
+            columns += len(parts)
+        more, new = rows.arrays(), np.ones(columns - model.columns, np.int64)
+        more |= {"row_start": more["row_start"][1:] + model.row_start[-1]}
+        more |= {"objective": 0 * new, "upper": new, "integral": new > 0}
+        longer: dict[str, Any] = {name: np.append(getattr(model, name), values) for name, values in more.items()}
+        return replace(model, **longer)
 
     def _surpassing(self, totals: Sequence[int]) -> Iterable[tuple[IntArray, int, int]]:
         """Yield ``row . x + times y <= limit`` with y = 1 only for selections that surpass one of the totals."""

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, replace
 from functools import cache
@@ -179,7 +179,7 @@ class PyomoBackend(Backend):
             left = limits.time_s - (clock() - began)  # the limit includes building and writing
             return self.settings(replace(limits, time_s=max(_SHORTEST, left)), seed)
 
-        with hushed() as noise, interruptible():
+        with hushed() as noise:
             alarm = Alarm(deadline)
             try:
                 with alarm:
@@ -406,16 +406,14 @@ def solve_newer(solver: Any, model: Any, watch: Watch, given: Mapping[str, Any],
 
 
 def told_newer(results: Any, model: Any) -> dict[str, Any]:
+    """Return selection, objective and bound in results of the newer interface."""
     from pyomo.contrib.solver.common.results import SolutionStatus
 
-    if results.solution_status not in {SolutionStatus.feasible, SolutionStatus.optimal}:
-        return {"bound": stated(results.objective_bound)}
-    results.solution_loader.load_vars()
-    return {
-        "selection": chosen_units(model),
-        "objective": results.incumbent_objective,
-        "bound": stated(results.objective_bound),
-    }
+    told: dict[str, Any] = {"bound": stated(results.objective_bound)}
+    if results.solution_status in {SolutionStatus.feasible, SolutionStatus.optimal}:
+        results.solution_loader.load_vars()
+        told |= {"selection": chosen_units(model), "objective": results.incumbent_objective}
+    return told
 
 
 _DIGITS: Final = 1e-5  # Relative error of a number printed with six digits, with a margin.
@@ -427,33 +425,25 @@ def told_older(
     """Return selection, objective and bound in results of the older interface; `gap`: whether a gap was requested."""
     from pyomo.opt import SolverStatus, TerminationCondition
 
-    objective = None
-    holds = ending is not Ending.INFEASIBLE and len(results.solution) > 0 and len(results.solution(0).variable) > 0
-    if holds:
+    told: dict[str, Any] = {}
+    if ending is not Ending.INFEASIBLE and len(results.solution) > 0 and len(results.solution(0).variable) > 0:
         said = (_number(entry.get("Value")) for entry in results.solution(0).objective.values())
         objective = next((value for value in said if value is not None), None)
-        objective = objective if ending is Ending.OPTIMAL else stated(objective)
         # Pyomo refuses to load the values that solvers hold at some limits; `chosen_units` checks them.
         results.solver.status, results.solver.termination_condition = SolverStatus.ok, TerminationCondition.optimal
         model.solutions.load_from(results)
-    selection = chosen_units(model) if holds else None
-    return {
-        "selection": selection,
-        "objective": objective if selection is not None or ending is Ending.OPTIMAL else None,
-        "bound": None if ending is Ending.INFEASIBLE else _bound(results, ending, quality, sense, gap=gap),
-    }
-
-
-def _bound(results: Any, ending: Ending, quality: BoundQuality, sense: Sense, *, gap: bool) -> float | None:
+        told["selection"] = chosen_units(model)
+        if ending is Ending.OPTIMAL or told["selection"] is not None:
+            told["objective"] = objective if ending is Ending.OPTIMAL else stated(objective)
     printed = quality is BoundQuality.PRINTED
     # The bound printed at an optimum is the rounded optimum, unless a gap was requested.
-    if quality is BoundQuality.NONE or (printed and ending is Ending.OPTIMAL and not gap):
-        return None
+    hidden = quality is BoundQuality.NONE or (printed and ending is Ending.OPTIMAL and not gap)
+    if hidden or ending is Ending.INFEASIBLE:
+        return told
     bound = stated(_number(results.problem.upper_bound if sense is Sense.MAXIMIZE else results.problem.lower_bound))
-    if bound is None or not printed:
-        return bound
-    # CBC may print the bound b of a maximum as -b; |b| is a bound in both cases.
-    return abs(bound) * (1 + _DIGITS) if sense is Sense.MAXIMIZE else bound - abs(bound) * _DIGITS
+    if bound is not None and printed:  # CBC may print the bound b of a maximum as -b; |b| is a bound in both cases
+        bound = abs(bound) * (1 + _DIGITS) if sense is Sense.MAXIMIZE else bound - abs(bound) * _DIGITS
+    return {**told, "bound": bound}
 
 
 def _number(said: Any) -> float | None:
@@ -485,10 +475,9 @@ class Watch:
         `solver`: Pyomo's solver object. If the solver is a library, the object has one of two methods that read the
         configuration after the model was passed. `time_is_ours`: whether the user's options set no time limit.
         """
-        limited = time_is_ours and self.deadline.left_s < inf
 
         def limit(config: Any) -> None:
-            if limited:
+            if time_is_ours and self.deadline.left_s < inf:
                 config.time_limit = self.settings()["time_limit"]
 
         if (create := getattr(solver, "_create_solver_model", None)) is not None:
@@ -500,10 +489,8 @@ class Watch:
                 return made
 
             solver._create_solver_model = create_solver_model  # noqa: SLF001 - Pyomo has no other way to it
-        elif hasattr(solver, "_solve"):
-            self._begin_with(solver, "_solve", lambda: limit(solver._active_config))  # noqa: SLF001
         else:
-            self.alarm.silence()  # the start of the solver cannot be observed
+            self._begin_with(solver, ("_solve",), lambda: limit(solver._active_config))  # noqa: SLF001
 
     @contextmanager
     def older(self, solver: Any) -> Iterator[None]:
@@ -518,18 +505,19 @@ class Watch:
             try:
                 with TempfileManager:  # closes the contexts that a failing plug-in leaves open
                     ready()
+                    self._begin_with(solver, ("create_command_line", "_apply_solver"), ready)
                     if hasattr(solver, "create_command_line"):
-                        self._begin_with(solver, "create_command_line", ready)
                         solver._execute_command = lambda command: self._execute(command, Path(folder))  # noqa: SLF001
-                    elif hasattr(solver, "_apply_solver"):
-                        self._begin_with(solver, "_apply_solver", ready)
-                    else:
-                        self.alarm.silence()  # the start of the solver cannot be observed
                     yield
             finally:
                 TempfileManager.tempdir = before
 
-    def _begin_with(self, solver: Any, name: str, ready: Callable[[], None]) -> None:
+    def _begin_with(self, solver: Any, names: Sequence[str], ready: Callable[[], None]) -> None:
+        """Take the call of the first of these methods that a solver has as its start."""
+        name = next((name for name in names if hasattr(solver, name)), "")
+        if not name:
+            self.alarm.silence()  # the start of the solver cannot be observed
+            return
         method = getattr(solver, name)
 
         def begun(*given: Any) -> Any:
@@ -758,8 +746,11 @@ class _OneThread(TextIOBase):
 
 @contextmanager
 def hushed() -> Iterator[StringIO]:
-    """Capture the output of solvers, their modules and Pyomo in this thread, and yield it for error messages."""
-    noise = StringIO()
+    """Capture the output of solvers, their modules and Pyomo in this thread, and yield it for error messages.
+
+    At the end, the handler of Ctrl-C is restored, because Gurobi does not remove its own.
+    """
+    noise, before = StringIO(), signal.getsignal(signal.SIGINT)
     out, err = _OneThread(noise, sys.stdout), _OneThread(noise, sys.stderr)
     logger = logging.getLogger("pyomo")
     handler, kept, level, spread = logging.StreamHandler(noise), logger.handlers[:], logger.level, logger.propagate
@@ -771,15 +762,6 @@ def hushed() -> Iterator[StringIO]:
     finally:
         logger.handlers, logger.propagate = kept, spread
         logger.setLevel(level)
-
-
-@contextmanager
-def interruptible() -> Iterator[None]:
-    """Restore Python's handler of Ctrl-C at the end, because Gurobi does not remove its own."""
-    before = signal.getsignal(signal.SIGINT)
-    try:
-        yield
-    finally:
         if before is not None and threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, before)
 

@@ -46,8 +46,8 @@ class Choices:
         """Search by the first strategy that accepts the problem and does not refuse it when its search begins."""
         refusals: list[str] = []
         # A long search by branch and bound is given up if integer programs can be tried.
-        ratios = run.problem.can(Capability.RATIOS)
-        most = _NODES if ratios and len(list(self._cleverer(run.problem, []))) > 1 else None
+        varies = run.problem.can(Capability.RATIOS) and len(list(self._cleverer(run.problem, []))) > 1
+        most = _NODES if varies else None
         for chosen in self.choices(run.problem, run.limits, refusals):
             if isinstance(chosen, Exhaustive):
                 _climb(run)
@@ -76,8 +76,7 @@ class Choices:
         self, problem: Problem, nearness: Nearness, limits: Limits, should_stop: Callable[[], bool] | None = None
     ) -> Optima:
         if _has_program(problem):
-            search = self.milp.search
-            found = evaluated_near(problem, nearness, limits, should_stop, search, visit)
+            found = evaluated_near(problem, nearness, limits, should_stop, self.milp.search, visit)
             return replace(found, statistics={**found.statistics, "ran": BranchAndBound.name})
         strategies = BranchAndBound(), Exhaustive()
         return _by_first(strategies, [], lambda chosen: chosen.near(problem, nearness, limits, should_stop))

@@ -439,7 +439,8 @@ class _Search(_Claims):
         sides = (*part.sides, *rows_of_box(part.box, part.ratios, self.rows.constants))
         left: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
         largest: Bound = Fraction(0)
-        check = self.run.check
+        constants, check = self.rows.constants, self.run.check
+        least = [constants[2 * h + 1] for h in part.ratios] if part.box.quotient else part.box.at(part.box.low)
         for weights in programs(self.coverage, part.box, wish, largest=_REACH, steepest=_STEEPEST, check=check):
             tops, bottoms = (tuple(2 * weight for weight in each) for each in weights)  # a positive surplus is >= 2
             model = self.rows.program(tops, bottoms, sides)
@@ -448,7 +449,7 @@ class _Search(_Claims):
             if surplus < 2:
                 continue
             left.append((tops, bottoms))
-            below = sum(b * self._least(part, h) for h, b in enumerate(bottoms) if b)
+            below = sum(bottoms[h] * max(1, denominator) for h, denominator in zip(part.ratios, least, strict=True))
             largest = max(largest, Fraction(surplus) / below if below > 0 else inf)
         if not left:
             return
@@ -458,15 +459,6 @@ class _Search(_Claims):
         halves = part.box.halves() if coarse > max(_COARSE, _SHARE * float(largest)) else None
         for each in halves or self._closed(part, left, sides, coarse=coarse > _COARSE):
             yield bound, replace(part, box=each)
-
-    def _least(self, part: Part, h: int) -> Fraction:
-        constant = self.rows.constants[2 * h + 1]
-        which = part.box.part[part.ratios.index(h)]
-        if part.box.quotient or which < 0:
-            return Fraction(max(1, constant))
-        first = Fraction(part.box.low[0])
-        low = first * Fraction(part.box.low[which]) if part.box.outlines and which else Fraction(part.box.low[which])
-        return max(Fraction(1), constant + low)
 
     def _closed(
         self,

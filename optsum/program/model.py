@@ -831,36 +831,28 @@ def cover_program(
     i. The second result has, for each clause, unit -> its row, or -1 if the unit alone is an alternative.
     """
     column = {unit: place for place, unit in enumerate(units)}
-    rows: list[int] = []
-    columns: list[int] = []
-    values: list[int] = []
+    entries: list[tuple[int, int, int]] = []  # row, column and value
     links: list[dict[int, int]] = []
     row, pick = len(clauses), len(column)
     for index, clause in enumerate(clauses):
         linked: dict[int, int] = {}
         for alternative in clause:
-            rows.append(index)
-            values.append(1)
             if alternative.bit_count() == 1:
                 unit = alternative.bit_length() - 1
-                columns.append(column[unit])
+                entries.append((index, column[unit], 1))
                 linked[unit] = -1
                 continue
-            columns.append(pick)
+            entries.append((index, pick, 1))
             for unit in members(alternative):
                 if unit not in linked:
                     linked[unit] = row
-                    rows.append(row)
-                    columns.append(column[unit])
-                    values.append(-1)
+                    entries.append((row, column[unit], -1))
                     row += 1
-                rows.append(linked[unit])
-                columns.append(pick)
-                values.append(1)
+                entries.append((linked[unit], pick, 1))
             pick += 1
         links.append(linked)
     made = LinearRows()
-    made.add(np.array(rows, np.int64), np.array(columns, np.int64), np.array(values, np.int64))
+    made.add(*np.array(entries, np.int64).reshape(-1, 3).T)
     made.close(len(clauses), 1.0, np.inf)
     made.close(row - len(clauses), -np.inf, 0.0)
     objective = np.zeros(pick, np.int64)

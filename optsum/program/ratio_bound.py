@@ -339,8 +339,7 @@ def sum_bound(
     """
     if not (instance.constants[1::2] > 0).all() or not affordable(instance, deadline):
         return known
-    typical = [max(float(top), 0.5) for top in totals[0::2]]
-    return SumBound(instance, weights, typical, enough).below(known, deadline)
+    return SumBound(instance, weights, [max(float(top), 0.5) for top in totals[0::2]], enough).below(known, deadline)
 
 
 def _least_denominator(instance: Coverage, h: int = 0) -> int:

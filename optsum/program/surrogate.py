@@ -67,7 +67,8 @@ class DenominatorBox:
     # curves over the first, one pair for each: a convex and a concave curve, both from the origin.
     outlines: tuple[tuple[Outline, Outline], ...] = ()
 
-    def _at(self, point: Sequence[float]) -> Corner:
+    def at(self, point: Sequence[float]) -> Corner:
+        """Return the denominators at given coordinates."""
         if self.quotient:
             return Fraction(1), Fraction(point[0])
         masses = [Fraction(value) for value in point]
@@ -91,7 +92,7 @@ class DenominatorBox:
         """Yield directions whose cone contains all denominators of the box; `check` is called before each."""
         for point in product(*({low, high} for low, high in zip(self.low, self.high, strict=True))):
             check()
-            yield self._at(point)
+            yield self.at(point)
 
     def _between(self, coordinate: int) -> float:
         low, high = self.low[coordinate], self.high[coordinate]
@@ -105,7 +106,7 @@ class DenominatorBox:
         return constant / max(self.high[0], 1.0) if self.outlines and coordinate else constant
 
     def middle(self) -> Corner:
-        return self._at([self._between(coordinate) for coordinate in range(len(self.low))])
+        return self.at([self._between(coordinate) for coordinate in range(len(self.low))])
 
     def halves(self) -> tuple[DenominatorBox, DenominatorBox] | None:
         """Return the halves of the box along its widest coordinate; None if all are too narrow."""

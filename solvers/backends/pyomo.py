@@ -394,12 +394,11 @@ def solve_newer(solver: Any, model: Any, watch: Watch, given: Mapping[str, Any],
     settings = watch.settings()
     watch.newer(solver, "time_limit" in settings and "time_limit" not in given)
     common = {name: settings[name] for name in _COMMON if name in settings and name not in given}
-    own = {name: value for name, value in settings.items() if name not in common}
     return solver.solve(
         model,
         load_solutions=False,
         raise_exception_on_nonoptimal_result=False,
-        solver_options=own,
+        solver_options={name: value for name, value in settings.items() if name not in common},
         **common,
         **({"warmstart_discrete_vars": True} if started else {}),
     )
@@ -591,8 +590,7 @@ class Alarm:
     @unbroken
     def __enter__(self) -> Self:
         left = self._deadline.left_s
-        main = threading.current_thread() is threading.main_thread()
-        if left < inf and main and hasattr(signal, "setitimer"):
+        if left < inf and threading.current_thread() is threading.main_thread() and hasattr(signal, "setitimer"):
             self._armed = True
             self._collecting = gc.isenabled()
             gc.disable()  # an exception raised during garbage collection is lost

@@ -135,14 +135,9 @@ def solve_by_parts(
     if value != bound:  # the sets are not proven optimal, and one good set suffices
         diagram = Diagram.of_sets(islice(diagram, 1))
     ended = next((part for part in found if not part.complete), found[0])
-    return Optima(
-        Diagram.of_nodes(diagram.nodes, diagram.root),
-        value,
-        bound,
-        complete=ended.complete,
-        termination=ended.termination,
-        statistics={**_summed([part.statistics for part in found]), "parts": len(parts)},
-    )
+    statistics = {**_summed([part.statistics for part in found]), "parts": len(parts)}
+    diagram = Diagram.of_nodes(diagram.nodes, diagram.root)
+    return replace(ended, diagram=diagram, value=value, bound=bound, statistics=statistics)
 
 
 def parts_of(coverage: Coverage) -> list[list[int]]:
@@ -226,7 +221,7 @@ def _summed(statistics: Sequence[Any]) -> dict[str, Any]:
 _BY_LENGTH: Final = 2_000_000  # Largest number of lengths times units for which bounds are kept for every length.
 
 
-@dataclass
+@dataclass(eq=False)
 class ByLength:
     """Optima of recall at descending maximum lengths.
 
@@ -416,8 +411,7 @@ class Incumbent:
         """Record some selection that satisfies all rows, if there are rows and no selection yet."""
         if self.selection is not None or not self._instance.rows:
             return
-        program = program_of(self._instance, [0] * len(self._instance.constants))
-        with engine_for(program, budget) as engine:
+        with engine_for(program_of(self._instance, [0] * len(self._instance.constants)), budget) as engine:
             found = engine.one_of(engine.aim(0)) if engine.feasible else None
         if found is not None:
             self.see(found)

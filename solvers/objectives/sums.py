@@ -198,8 +198,7 @@ class RatioRows:
         ]
 
     def worth(self, tops: Sequence[int], bottoms: Sequence[int], totals: Sequence[int]) -> int:
-        above = sum(a * t for a, t in zip(tops, totals[0::2], strict=True))
-        return above - sum(b * d for b, d in zip(bottoms, totals[1::2], strict=True))
+        return sum(map(mul, tops, totals[0::2])) - sum(map(mul, bottoms, totals[1::2]))
 
     def _weighted(self, weights: Mapping[int, int]) -> IntArray:
         rows = [(weight, self._held[total]) for total, weight in weights.items() if weight and self._held[total].any()]
@@ -312,7 +311,7 @@ class BoxPrices:
                 bottoms[h] += price * times
                 constant += price * times * constants[2 * h + 1]
                 added += float(price * times) * instance.mass[2 * h + 1]
-        base = constant + sum(map(mul, tops, constants[0::2])) - sum(map(mul, bottoms, constants[1::2]))
+        base = constant + self._rows.worth(tops, bottoms, constants)
         fits = abs(base) <= _LARGEST and max(map(abs, bottoms)) <= _LARGEST and np.abs(added).sum() <= _LARGEST
         return ((tops, bottoms), constant) if fits else unpriced
 
@@ -382,8 +381,7 @@ class SumSearch:
         """Search until everything is proven, from a known selection if there is one."""
         self.best.see_first(start, self.budget.deadline)
         self.best.see_any(self.budget)
-        program = program_of(self.instance, [0] * len(self.instance.constants))
-        with engine_for(program, self.budget) as engine:
+        with engine_for(program_of(self.instance, [0] * len(self.instance.constants)), self.budget) as engine:
             if not engine.feasible:
                 return
             if self.best.selection is None:
@@ -447,8 +445,7 @@ class SumSearch:
         ratios = range(self.instance.ratios)
         for group in [ratios] if self._all_needed else [[h] for h in ratios]:
             totals = [total for h in group for total in (2 * h, 2 * h + 1)]
-            program = positive_program(self.instance, totals)
-            with engine_for(program, self.budget) as engine:
+            with engine_for(positive_program(self.instance, totals), self.budget) as engine:
                 found = engine.one_of(engine.aim(0))
             if found is not None and self._see(found):
                 return True
@@ -501,8 +498,7 @@ class SumSearch:
     def _climb(self) -> None:
         """Improve the incumbent by programs that are exact for its denominators, until one finds nothing better."""
         while True:
-            ratios = [h for h in range(self.instance.ratios) if self.best.totals[2 * h + 1] > 0]
-            cut = self._cut(ratios)
+            cut = self._cut([h for h in range(self.instance.ratios) if self.best.totals[2 * h + 1] > 0])
             bottoms = tuple(self.best.totals[2 * h + 1] for h in cut.ratios)
             here = DenominatorBox(bottoms, (-1,) * len(bottoms), (), ())
             program = self._program(self.instance, cut, next(self._corners(here, cut, self.instance)))
@@ -791,12 +787,9 @@ def _at_greedy(instance: Coverage, deadline: Deadline) -> Coverage:
     """Return an instance of one ratio that exceeds 1, approximately, where the value exceeds a greedy selection's."""
     climbed = climb(instance, deadline)
     totals = score(instance, () if climbed is None else climbed.units)[0]
-    most = reaches(instance)
-    tops, bottoms = [], []
-    for h, weight in enumerate(instance.weights):
-        top, bottom = totals[2 * h], max(1, totals[2 * h + 1])
-        tops.append(weight / bottom)
-        bottoms.append(weight * top / bottom**2)
+    most, pairs = reaches(instance), list(zip(instance.weights, totals[0::2], totals[1::2], strict=True))
+    tops = [weight / max(1, bottom) for weight, _, bottom in pairs]
+    bottoms = [weight * top / max(1, bottom) ** 2 for weight, top, bottom in pairs]
     size = sum(a * max(1, top) for a, top in zip(tops, most[0::2], strict=True))
     size += sum(b * max(1, bottom) for b, bottom in zip(bottoms, most[1::2], strict=True))
     scale = _COLLAPSED / max(size, 1e-9)

@@ -440,7 +440,9 @@ class _Search(_Claims):
         left: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
         largest: Bound = Fraction(0)
         constants, check = self.rows.constants, self.run.check
-        least = [constants[2 * h + 1] for h in part.ratios] if part.box.quotient else part.box.at(part.box.low)
+        least = part.box.at(part.box.low)  # the least denominators
+        if part.box.quotient:
+            least = tuple(Fraction(constants[2 * h + 1]) for h in part.ratios)
         for weights in programs(self.coverage, part.box, wish, largest=_REACH, steepest=_STEEPEST, check=check):
             tops, bottoms = (tuple(2 * weight for weight in each) for each in weights)  # a positive surplus is >= 2
             model = self.rows.program(tops, bottoms, sides)
@@ -449,7 +451,7 @@ class _Search(_Claims):
             if surplus < 2:
                 continue
             left.append((tops, bottoms))
-            below = sum(bottoms[h] * max(1, denominator) for h, denominator in zip(part.ratios, least, strict=True))
+            below = sum(bottoms[h] * max(Fraction(1), at_least) for h, at_least in zip(part.ratios, least, strict=True))
             largest = max(largest, Fraction(surplus) / below if below > 0 else inf)
         if not left:
             return

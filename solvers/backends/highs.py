@@ -153,8 +153,7 @@ def _contradicts_itself(highs: Any, model: LinearModel, *, trusting: bool) -> bo
         return False
     info = highs.getInfo()
     said = info.objective_function_value
-    loose = not trusting and abs(info.mip_dual_bound - said) > _GAP + _RELATIVE * abs(said)
-    return loose or _is_off(highs, model)
+    return (not trusting and abs(info.mip_dual_bound - said) > _GAP + _RELATIVE * abs(said)) or _is_off(highs, model)
 
 
 def _is_off(highs: Any, model: LinearModel) -> bool:

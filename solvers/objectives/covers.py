@@ -218,8 +218,7 @@ class Shares:
             for unit in members(clause[sums.index(least)]):
                 bit = 1 << unit
                 others = [value for alternative, value in zip(clause, sums, strict=True) if not alternative & bit]
-                grows = min(others) - least if others else sys.maxsize
-                dearer_without[unit] = dearer_without.get(unit, 0) + grows
+                dearer_without[unit] = dearer_without.get(unit, 0) + min(others, default=sys.maxsize + least) - least
             relief = dict.fromkeys(share, 0)
             kept = []
             for alternative, value in zip(clause, sums, strict=True):

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from importlib import import_module
+from itertools import chain
 from typing import Annotated, Any, Final
 
 import typer
@@ -23,7 +24,6 @@ from optsum.errors import SPEAKS_OF_FLAGS, describe
 from optsum.options.options import our_name
 from optsum.system.processes.children import ONE_THREAD, environment, leave
 
-_FEW: Final = 8  # Number of options below which help has no groups.
 _GROUPS: Final = {
     "Problem": (
         "formulation formulation_options metric vectors similarity_unit measure references model_units counts "
@@ -66,14 +66,14 @@ class GroupedCommand(TyperCommand):
                 continue
             if getattr(param, "rich_help_panel", None) == MORE and not ctx.meta.get(MORE):
                 more += 1
-                continue
-            if param.param_type_name == "argument":
+            elif param.param_type_name == "argument":
                 arguments.append(record)
             else:
                 left[str(param.name)] = record
         groups = {title: [left.pop(name) for name in names.split() if name in left] for title, names in _GROUPS.items()}
-        if sum(map(bool, groups.values())) < 2 and len(left) + sum(map(len, groups.values())) < _FEW:
-            groups, left = {"Options": [*(each for group in groups.values() for each in group), *left.values()]}, {}
+        grouped = list(chain.from_iterable(groups.values()))
+        if sum(map(bool, groups.values())) < 2 and len(left) + len(grouped) < 8:  # help is short without groups
+            groups, left = {"Options": [*grouped, *left.values()]}, {}
         for title, records in {"Arguments": arguments, **groups, "More": list(left.values())}.items():
             if records:
                 with formatter.section(title):
@@ -240,7 +240,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         if hasattr(error, "format_message"):
             path = getattr(getattr(error, "ctx", None), "command_path", "optsum")
             ours = our_name(str(getattr(error, "option_name", ""))) or _wrong_value(error) or _misspelt(error)
-            reason = error.format_message().rstrip(".") if ours is None else f"{ours}"
+            reason = error.format_message().rstrip(".") if ours is None else ours
             return tell(f"{reason} (see {path} --help)", UNUSABLE)
         return tell(describe(error), FAILED)
     except SystemExit as error:  # raised by third-party code, or by shell completion
@@ -251,13 +251,13 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 
 def _misspelt(error: Any) -> str | None:
-    about = getattr(getattr(error, "param", None), "help", None)
-    if about and error.format_message().startswith("Missing argument"):
-        return f"{error.format_message().rstrip('.')}: {about}"
-    if error.format_message().startswith("Got unexpected extra argument"):
+    about, message = getattr(getattr(error, "param", None), "help", None), error.format_message().rstrip(".")
+    if about and message.startswith("Missing argument"):
+        return f"{message}: {about}"
+    if message.startswith("Got unexpected extra argument"):
         return (
-            f"{error.format_message().rstrip('.')}: quote a path that contains blanks, join several values of a flag "
-            "with commas, and put the lines of several files into one"
+            f"{message}: quote a path that contains blanks, join several values of a flag with commas, and put the "
+            "lines of several files into one"
         )
     ctx, name = getattr(error, "ctx", None), getattr(error, "option_name", None)
     if ctx is None or name is None:

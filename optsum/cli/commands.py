@@ -155,9 +155,8 @@ def run_enumerate(
     resolved = resolve_enumeration({**options, "strategy": strategy}, nearness, config=files.config)
     listed = 0 if count_only else max_solutions
     shape = {"max_solutions": listed, "minimal": minimal, "sample": sample, "diverse": diverse}
-    work = _search_loop(
-        files, output_or_pipe(files.output), [resolved], other=lambda row: _other_enumerate(row, nearness, shape)
-    )
+    other = partial(_other_enumerate, nearness=nearness, shape=shape)
+    work = _search_loop(files, output_or_pipe(files.output), [resolved], other=other)
 
     def table_of(results: list[Result]) -> Table:
         table = optima_table(results) if nearness is None else near_table(results)
@@ -167,11 +166,9 @@ def run_enumerate(
     work.show(lambda source: enumerate_topics(source, resolved, nearness, details=details, **shape), table_of)
     status, late = work.status(), work.counts.ended["time limit"]
     if late and status == DONE:
-        tell(
-            f"{counted(late, 'count')} of sets {'is a lower limit' if late == 1 else 'are lower limits'}: the search "
-            f"ended after {resolved.time_limit:g} s; give more with --time-limit",
-            DONE,
-        )
+        what = f"{counted(late, 'count')} of sets {'is a lower limit' if late == 1 else 'are lower limits'}"
+        ended = f"the search ended after {resolved.time_limit:g} s; give more with --time-limit"
+        tell(f"{what}: {ended}", DONE)
     return status
 
 
@@ -376,9 +373,8 @@ def run_compare(
     form = table_format(format_)
     plot_path = None if plot is None else checked_plot(plot)
     options = _posed(files, options, time_limit=time_limit)
-    plan = plan_of(
-        strategies, exact, backends, seeds=seeds, exact_time_limit=exact_time_limit, config=files.config, **options
-    )
+    own: dict[str, Any] = {"seeds": seeds, "exact_time_limit": exact_time_limit, "config": files.config}
+    plan = plan_of(strategies, exact, backends, **own, **options)
     begun = partial(started, start=start, reading=plan.variants[0].reading)
     work = _search_loop(files, files.output, plan.variants)
     table = Comparison(plan, keep_results=False)
@@ -459,10 +455,8 @@ def run_score(
         str,
         Argument(
             metavar="SYSTEMS",
-            help=(
-                "a file of summaries: JSON Lines, CSV, or text with one summary on each line; or a folder "
-                "SYSTEM/TOPIC.txt"
-            ),
+            help="a file of summaries: JSON Lines, CSV, or text with one summary on each line; or a folder "
+            "SYSTEM/TOPIC.txt",
         ),
     ],
     options: Annotated[dict[str, Any], Flags(ScoreOptions)],
@@ -562,8 +556,7 @@ def run_run(
             raise
         put(in_words(status(folder)))
         return tell(f"interrupted; --resume continues {folder}", INTERRUPTED)
-    now = status(folder)
-    put(in_words(now))
+    put(in_words(now := status(folder)))
     return tell(said_of_errors(now), FAILED) if now.failed else DONE
 
 
@@ -578,11 +571,11 @@ def run_status(
     from optsum.experiments import in_words, said_of_errors, status
 
     found = status(folder)
-    put(json.dumps(found.to_json(), ensure_ascii=False) if as_json else in_words(found))
-    if not as_json and found.failed:
-        put(said_of_errors(found))
-    for doubt in () if as_json else found.doubts:
-        put(doubt)
+    if as_json:
+        put(json.dumps(found.to_json(), ensure_ascii=False))
+        return DONE
+    for line in [in_words(found), *([said_of_errors(found)] if found.failed else []), *found.doubts]:
+        put(line)
     return DONE
 
 

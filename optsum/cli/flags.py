@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import partial
 from importlib import import_module
-from itertools import islice
+from itertools import chain, islice
 from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, get_args, get_origin, get_type_hints
 
@@ -75,16 +75,12 @@ def open_topics(
     """Read topics, at most `limit`, and report recognised columns; without `read`, workers decode the lines."""
     from optsum.corpus.topics import topics_read, unread_topics
 
-    def told(sentence: str) -> None:
-        tell(sentence, DONE)
-
-    reading = reading.of_input(name_of(path), columns, told)
+    reading = reading.of_input(name_of(path), columns, lambda sentence: tell(sentence, DONE))
     return islice(topics_read(path, reading), limit) if read else unread_topics(path, reading, limit)
 
 
 def count_topics(path: str, limit: int | None) -> int | None:
-    lines = count_lines(path)
-    return limit if lines is None else lines if limit is None else min(lines, limit)
+    return min((number for number in (count_lines(path), limit) if number is not None), default=None)
 
 
 MORE: Final = "More"  # Panel of the flags that only --help-all shows.
@@ -127,8 +123,6 @@ def named(kind: str, about: str, metavar: str = "NAME") -> Any:
 _FORMS: Final = {"rouge-N": ["rouge-1", "rouge-2"], "rouge-suK": ["rouge-su4"], "ngram-I-J": ["ngram-1-4"]}
 """Completions of names with a variable part."""
 
-_SHORT: Final[dict[str, list[str]]] = {"workers": ["-j"]}
-
 
 def _debug(asked: bool) -> None:
     if asked:
@@ -170,9 +164,6 @@ Output: TypeAlias = Annotated[
     Option(
         "--output", "-o", metavar="FILE", help="rows: .jsonl, .csv (also .gz, .zst) or .parquet; - for standard output"
     ),
-]
-Resume: TypeAlias = Annotated[
-    bool, _more("--resume", help="keep the finished rows of the output, and add the missing ones")
 ]
 Overwrite: TypeAlias = Annotated[bool, _more("--overwrite", help="replace an existing output")]
 CsvSafe: TypeAlias = Annotated[
@@ -260,12 +251,12 @@ def _annotation(name: str, field: FieldInfo) -> Any:
     more["rich_help_panel"] = None if about_flag.brief else MORE
     if about_flag.names or "|" in metavar:
         more["autocompletion"] = offered(about_flag.names or [word for word in metavar.split("|") if word.islower()])
-    flag, short = f"--{name.replace('_', '-')}", _SHORT.get(name, [])
-    about = field.description or ""
+    flag, about = f"--{name.replace('_', '-')}", field.description or ""
     if kind is bool:
         flag, metavar = f"{flag}/--no-{flag[2:]}", ""
     elif field.default is not None:
         about += f" [{field.default}]"
+    short = ["-j"] if name == "workers" else []
     return Annotated[kind | None, Option(flag, *short, help=about, metavar=metavar or None, **more)]
 
 
@@ -302,8 +293,8 @@ def command(run: Callable[..., int], flags: Flags | None = None) -> Callable[...
                 known = flags.model.model_fields if flags is not None else ()
                 values["columns"] = columns_in(read_config(values["config"], also=known), values["config"])
             named = {**values, **given.get("options", {}), "output": None}.values()
-            given_files = [held if isinstance(held, list) else [held] for held in named]
-            if sum(isinstance(each, str) and each in _STANDARD_INPUT for held in given_files for each in held) > 1:
+            held = chain.from_iterable(each if isinstance(each, list) else [each] for each in named)
+            if sum(isinstance(each, str) and each in _STANDARD_INPUT for each in held) > 1:
                 raise OptionError("The standard input can be read only once: give a file in place of the second one.")
             if verbose and quiet:
                 raise OptionError("A command cannot be both verbose and quiet: give either --verbose or --quiet.")
@@ -374,4 +365,6 @@ class Files:
 class ResumedFiles(Files):
     """Files of a command that can continue the rows of an earlier run."""
 
-    resume: Resume = False
+    resume: Annotated[
+        bool, _more("--resume", help="keep the finished rows of the output, and add the missing ones")
+    ] = False

@@ -32,6 +32,7 @@ from optsum.running.workers import Outcomes, Written, topics_in
 from optsum.system.clock import Termination
 
 T = TypeVar("T")
+Row: TypeAlias = Mapping[str, Any]
 
 
 class Loop(AbstractContextManager["Loop"]):
@@ -69,7 +70,7 @@ class Loop(AbstractContextManager["Loop"]):
         self.advance = self._stack.enter_context(bar("topics", lambda: count_topics(path, limit)))
         return self._stack.enter_context(closing(Interrupts().iterate(source, parallel=parallel)))
 
-    def write(self, row: Mapping[str, Any], error: str | None = None) -> None:
+    def write(self, row: Row, error: str | None = None) -> None:
         self.rows.write(row)
         if error is not None:
             self.errors, self._first_error = self.errors + 1, self._first_error or error
@@ -80,11 +81,6 @@ class Loop(AbstractContextManager["Loop"]):
             where = "" if self.rows.held is None else f" in {self.rows.held}"
             return tell(f"interrupted; {done}{where}", INTERRUPTED)
         return failed(lost, self.errors, self._first_error) if self.errors else DONE
-
-
-Item = TypeVar("Item")
-
-Row: TypeAlias = Mapping[str, Any]
 
 
 class Finished:
@@ -136,7 +132,7 @@ class Finished:
         }
         return lambda row: _is_finished(row) and self._topic_of(row) in self._topics
 
-    def pending(self, topics: Iterable[Item], passed: Callable[[], None]) -> Iterator[Item]:
+    def pending(self, topics: Iterable[T], passed: Callable[[], None]) -> Iterator[T]:
         for topic in topics:
             if isinstance(topic, Topic):
                 try:
@@ -204,7 +200,7 @@ class SearchLoop(Loop):
         where: str = "",  # the lengths that the mean objective of the summary is at, if a result has several
         **writer: Any,
     ) -> None:
-        self._hashes = {way.config_hash: way for way in ways}
+        self._hashes = {way.config_hash for way in ways}
         split = ways[0].references == "each"
         self._finished = Finished(output or "", self._check, wanted=len(self._hashes), split=split)
         super().__init__(files, output or None, [ways[0].stopwords], keep=self._finished, **writer)
@@ -233,8 +229,7 @@ class SearchLoop(Loop):
             began = perf_counter()
             parallel = self._ways[0].elsewhere  # then worker processes report their own warm-up
             unpaid = 0.0 if parallel else self._warm
-            path = self._files.topics  # a pipe, a folder or a dataset is not read ahead
-            ahead = read_ahead(pending, path)
+            ahead = read_ahead(pending, self._files.topics)  # but not a pipe, a folder or a dataset
             for results in self.iterate(start(ahead), parallel=parallel):
                 if isinstance(results, Written):
                     self.rows.write_all(results.rows)
@@ -286,7 +281,7 @@ class SearchLoop(Loop):
             )
         check_row(row, ())
         what = self._other(row)  # first, because a flag such as --soft may have chosen another strategy
-        if what is None and self._hashes.get(row["config_hash"]) is None:
+        if what is None and row["config_hash"] not in self._hashes:
             what = self._differing(row)
         if what is not None:
             raise OptionError(
@@ -327,11 +322,10 @@ class SearchLoop(Loop):
         return super().status(done or f"{finished} done{also}", lost or f"{self.errors} of {rows} {verb}")
 
     def summary(self) -> str:
-        found = self.counts
-        total, failed = found.statuses.total(), self.errors
+        found, total = self.counts, self.counts.statuses.total()
         held = found.statuses["optimal"] + found.statuses["feasible"]
         kinds = ", ".join(f"{count} {status.replace('_', ' ')}" for status, count in found.statuses.items())
-        parts = [f"{counted(total, 'problem')}: {kinds}"] if total > failed or failed else ["no problems"]
+        parts = [f"{counted(total, 'problem')}: {kinds}"] if total > 0 else ["no problems"]
         parts += [f"{count} ended by the {limit}" for limit, count in found.ended.items()]
         if len(found.details) == 1 and (detail := next(iter(found.details))):
             parts.append(detail)

@@ -95,12 +95,9 @@ def _run_all(files: StudyFiles, options: dict[str, Any], format_: Format = "text
             "`optsum study all` writes its figures into the folder of -o: leave out --plot and --figures."
         )
     reading = reading_by(options, files.config, _shared())
-    topics = open_topics(files.topics, files.columns, reading, files.limit)
-    unserved = dict.fromkeys(STUDIES)
-    for topic in topics:
-        unserved = {
-            name: None for name in unserved if not (isinstance(topic, Topic) and load_study(name).serves(topic))
-        }
+    unserved = set(STUDIES)
+    for topic in open_topics(files.topics, files.columns, reading, files.limit):
+        unserved -= {name for name in unserved if isinstance(topic, Topic) and load_study(name).serves(topic)}
     folder, statuses, page = Path(files.output), [DONE], []
     for name in STUDIES:
         if name in unserved:

@@ -20,6 +20,7 @@ from inspect import Parameter, signature
 from itertools import islice, pairwise, starmap
 from logging import getLogger
 from pathlib import Path
+from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, TypeVar, cast, get_origin, get_type_hints
 
 from pydantic import (
@@ -54,41 +55,26 @@ from optsum.whole import whole, whole_numbers
 if TYPE_CHECKING:
     from optsum.contracts.strategy import Strategy
     from optsum.corpus.topic import Reading
-    from optsum.problem.formulation import Formulation, Pairs, Sides, Spec
+    from optsum.problem.formulation import Formulation, Pairs, Spec
     from optsum.text.analyzer import Analyzer
 
 Cliques = dict[str, tuple[tuple[int, ...], ...]]
 
 
-def listed_numbers(value: Any) -> str:
+def listed_numbers(value: Any) -> str | None:
     """Return sentence numbers (the text ``0, 3``, a list, or a number) as the text ``0,3``."""
+    if value is None:
+        return None
     items = value.split(",") if isinstance(value, str) else value
     if isinstance(items, int) and not isinstance(items, bool):
         items = [items]
-    advice = "give numbers of sentences, such as 0,3"
-    if not isinstance(items, Iterable):
-        raise ValueError(advice)  # noqa: TRY004 - pydantic's way
     try:
         texts = [item.strip() if isinstance(item, str) else str(whole(item, "A sentence")) for item in items]
-    except InputError:
-        raise ValueError(advice) from None
+    except (InputError, TypeError):
+        texts = [""]  # which is refused
     if not all(text.isascii() and text.isdigit() and len(text) < 10 for text in texts):
-        raise ValueError(advice)
+        raise ValueError("give numbers of sentences, such as 0,3")
     return ",".join(texts)
-
-
-def side_constraints_of(options: Mapping[str, Any]) -> Sides:
-    from optsum.problem.formulation import Sides  # imported late to keep --help quick
-
-    return Sides(
-        max_sentences=options["max_sentences"],
-        max_characters=options["max_characters"],
-        per_document=options["per_document"],
-        require=_numbers(options["require"]),
-        forbid=_numbers(options["forbid"]),
-        exclusive=exclusive_of(options["exclusive"]),
-        requires=requires_of(options["requires"]),
-    )
 
 
 def listed_pairs(value: Any) -> Any:
@@ -108,14 +94,9 @@ def requires_of(text: str | None) -> Pairs | tuple[tuple[int, int], ...]:
     if not text.lstrip().startswith("["):
         return cast("Pairs", _read(text, "requires"))
     try:
-        pairs = tuple((one, other) for one, other in (whole_numbers(pair, "A sentence") for pair in json.loads(text)))
+        return tuple((one, other) for one, other in (whole_numbers(pair, "A sentence") for pair in json.loads(text)))
     except (ValueError, TypeError):
         raise OptionError(f"Pairs of sentences are a list such as [[0, 4]], or a file, not {text!r:.60}.") from None
-    return pairs
-
-
-def _numbers(text: str | None) -> tuple[int, ...]:
-    return tuple(map(int, text.split(","))) if text else ()
 
 
 _NO_SHARE: Final = re.compile(
@@ -143,11 +124,12 @@ def exclusive_of(text: str | None) -> Fraction | Cliques | None:
 @lru_cache(maxsize=8)
 def _read(path: str, key: str) -> Cliques:
     """Read groups of sentence numbers by topic from JSON Lines: ``{"id": "t1", "exclusive": [[0, 4], [2, 3, 7]]}``."""
+    said = {"exclusive": "exclusive sentences", "requires": "pairs of sentences"}[key]
     try:
         lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        raise OptionError(f"The file of {_SAID[key]} {path!r} cannot be read: {why}.") from None
+        raise OptionError(f"The file of {said} {path!r} cannot be read: {why}.") from None
     found: Cliques = {}
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -157,42 +139,52 @@ def _read(path: str, key: str) -> Cliques:
             name = as_id(data["id"], "the id of a topic")
             cliques = tuple(map(tuple, data[key]))
         except (ValueError, TypeError, KeyError, RecursionError, InputError):
-            raise OptionError(
-                f'{path}:{number}: {_SAID[key]} are an object such as {{"id": "t1", "{key}": [[0, 4]]}}.'
-            ) from None
+            example = f'{{"id": "t1", "{key}": [[0, 4]]}}'
+            raise OptionError(f"{path}:{number}: {said} are an object such as {example}.") from None
         if name in found:
-            raise OptionError(f"{path}:{number}: the topic {name!r} comes twice among the {_SAID[key]}.")
+            raise OptionError(f"{path}:{number}: the topic {name!r} comes twice among the {said}.")
         found[name] = cliques
     return found
 
-
-_SAID: Final = {"exclusive": "exclusive sentences", "requires": "pairs of sentences"}
-
-
-ONLY_IN: Final = {  # Option that is no field of `Options` or `ScoreOptions` -> the commands that have it.
-    "strategies": "compare",
-    "exact": "compare",
-    "backends": "compare",
-    "seeds": "compare, study",
-    "exact_time_limit": "compare, study",
-    "threshold": "align",
-    "map": "--map",
-}
 
 Scalar: TypeAlias = bool | int | float | str
 OwnOptions: TypeAlias = tuple[tuple[str, Scalar], ...]
 """Pairs of name and value, sorted by name, so that equal options compare and hash alike."""
 
-OWN_OPTIONS_SCHEMA: Final[dict[str, Any]] = {  # JSON schema of a table of own options, such as a solver's, in a file.
+_OWN_SCHEMA: Final[dict[str, Any]] = {  # JSON schema of a table of own options, such as a solver's, in a file.
     "type": "object",
     "additionalProperties": {"type": ["boolean", "integer", "number", "string"]},
 }
+_NAMES: Final = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+_BACKEND: Final[dict[str, Any]] = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}, "options": _OWN_SCHEMA},
+    "additionalProperties": False,
+}
+
+_ONLY_IN: Final[dict[str, tuple[str, dict[str, Any]]]] = {
+    "strategies": ("compare", _NAMES),
+    "exact": ("compare", {"type": "string"}),
+    "backends": (
+        "compare",
+        {"anyOf": [{"type": "string"}, {"type": "array", "items": {"anyOf": [{"type": "string"}, _BACKEND]}}]},
+    ),
+    "seeds": (
+        "compare, study",
+        {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "integer", "minimum": 0}}]},
+    ),
+    "exact_time_limit": ("compare, study", {"type": "number", "minimum": 0}),
+    "threshold": ("align", {"type": "number"}),
+    "map": ("--map", {"anyOf": [{"type": "string"}, {"type": "object", "additionalProperties": {"type": "string"}}]}),
+}
+"""Option that is no field of `Options` or `ScoreOptions` -> the commands that have it, and its JSON schema."""
 
 
 def own_options(given: Any) -> OwnOptions:
     """Return options of a solver, strategy or formulation (mapping, pairs, or texts ``name=value``) as sorted pairs."""
+    advice = "give it as name=value, or as a table of names and values"
     if isinstance(given, str) or not isinstance(given, Iterable):
-        raise ValueError(_AS_PAIRS)  # noqa: TRY004 - pydantic's way
+        raise ValueError(advice)  # noqa: TRY004 - pydantic's way
     found: dict[str, Scalar] = {}
     for item in given.items() if isinstance(given, Mapping) else given:
         if isinstance(item, str):
@@ -201,7 +193,7 @@ def own_options(given: Any) -> OwnOptions:
                 raise ValueError(f"give it as name=value, not as {item!r}")
             value: object = {"true": True, "false": False}.get(text.lower(), number_in(text))
         elif not isinstance(item, tuple | list) or len(item) != 2 or not isinstance(item[0], str) or not item[0]:
-            raise ValueError(_AS_PAIRS)
+            raise ValueError(advice)
         else:
             name, value = item
         if not isinstance(value, bool | int | float | str):
@@ -211,9 +203,6 @@ def own_options(given: Any) -> OwnOptions:
             raise ValueError(f"{name} is given twice")
         found[name] = value
     return tuple(sorted(found.items()))
-
-
-_AS_PAIRS: Final = "give it as name=value, or as a table of names and values"
 
 
 def number_in(text: str) -> int | float | str:
@@ -266,10 +255,8 @@ def _of_another(kind: str, owner: str, option: str, here: Iterable[str], known: 
     """Return the error for an option whose prefix `owner` is a strategy or solver that is unknown or not run."""
     if owner not in known:
         return unknown_name(kind, owner, known)
-    return OptionError(
-        f"The option {option} is for the {kind} {owner}, but this run uses only {' and '.join(here)}: leave it out, "
-        f"or run {owner} too."
-    )
+    run = f"this run uses only {' and '.join(here)}: leave it out, or run {owner} too."
+    return OptionError(f"The option {option} is for the {kind} {owner}, but {run}")
 
 
 def own_of_solver(
@@ -366,19 +353,16 @@ def read_table(path: str | Path, known: Collection[str]) -> dict[str, Any]:
             dashed = [each.replace("_", "-") for each in known]
             raise OptionError(f"{path}: {unknown_name('option', key, dashed)}")
     if isinstance(options.get("backend"), dict):
-        own = dict(options.pop("backend"))
+        own, names = dict(options.pop("backend")), {"name": "backend", "options": "backend_options"}
         if "options" in own and "backend_options" in options:
             raise OptionError(
                 f"The configuration {path} has options of the solver in two places, backend_options and [backend]: "
                 "leave one of them out."
             )
-        options |= {name: own.pop(key) for key, name in _OF_BACKEND.items() if key in own}
+        options |= {name: own.pop(key) for key, name in names.items() if key in own}
         if own:
-            raise OptionError(f"{path}: {unknown_name('key of [backend]', next(iter(own)), _OF_BACKEND)}")
+            raise OptionError(f"{path}: {unknown_name('key of [backend]', next(iter(own)), names)}")
     return options
-
-
-_OF_BACKEND: Final = {"name": "backend", "options": "backend_options"}
 
 
 def check_kinds(model: type[BaseModel], options: Mapping[str, Any], path: str | Path) -> None:
@@ -403,7 +387,6 @@ def sentence_of(error: ValidationError, model: type[BaseModel], *, in_file: bool
     return f"The option {option} cannot be {value!r:.80}: {reason}{hint}"
 
 
-_FAR: Final = 10**9
 _SPOKEN: Final = {"boolean": "true or false", "object": "a table", "array": "a list", "string": "a text"}
 
 
@@ -427,7 +410,7 @@ def _wanted(model: type[BaseModel], name: str, fault: str) -> str:
             continue
         if each.get("type") not in {"integer", "number"}:
             wanted.append(_SPOKEN.get(each.get("type", ""), "another"))
-        elif most is not None and (most < _FAR or fault == "less_than_equal"):
+        elif most is not None and (most < 10**9 or fault == "less_than_equal"):
             wanted.append(f"{kind} from {least:,} to {most:,}")
         else:
             wanted.append(kind if least is None else f"{kind} of at least {least:g}")
@@ -443,16 +426,14 @@ def toml_of(options: Mapping[str, Any], comments: Mapping[str, str] | None = Non
         key = name.replace("_", "-")
         said = f"  # {comments[name]}" if comments and name in comments else ""
         if isinstance(value, Mapping):
-            own = (f"{each if _BARE.fullmatch(each) else _value(each)} = {_value(one)}" for each, one in value.items())
+            bare = re.compile(r"[A-Za-z0-9_-]+")  # a key that needs no quotes
+            own = (f"{each if bare.fullmatch(each) else _value(each)} = {_value(one)}" for each, one in value.items())
             tables += ["", f"[{key}]{said}", *own]
         elif value is None:
             lines.append(f"# {key} is not set{said}")
         else:
             lines.append(f"{key} = {_value(value)}{said}")
     return "\n".join([*lines, *tables]) + "\n"
-
-
-_BARE: Final = re.compile(r"[A-Za-z0-9_-]+")  # A key that needs no quotes.
 
 
 def _value(value: Any) -> str:
@@ -472,33 +453,19 @@ _KINDS: Final[dict[Any, Literal["int_type", "float_type", "bool_type"]]] = {
     **dict.fromkeys((bool, bool | None), "bool_type"),
 }
 
-
 _SAME: Final = {"random_state": "seed", "n_jobs": "workers"}  # Names of scikit-learn, which are accepted.
 
-_NEAR: Final = {
+_NEAR: Final = {  # Names in other libraries, and abbreviations in the signature of a result -> our name.
     **_SAME,
-    "algorithm": "strategy",
-    "budget": "max_length",
-    "length_limit": "max_length",
-    "max_words": "max_length",
-    "method": "strategy",
-    "num_workers": "workers",
-    "processes": "workers",
+    **dict.fromkeys(("algorithm", "method"), "strategy"),
+    **dict.fromkeys(("budget", "len", "length", "length_limit", "max_words", "summary_length", "words"), "max_length"),
+    **dict.fromkeys(("jobs", "num_workers", "processes"), "workers"),
+    **dict.fromkeys(("rouge", "rouge_type", "rouge_types", "score"), "metric"),
     "solver": "backend",
     "timeout": "time_limit",
-    "rouge": "metric",
-    "rouge_type": "metric",
-    "rouge_types": "metric",
-    "score": "metric",
-    "length": "max_length",
-    "jobs": "workers",
-    "summary_length": "max_length",
-    "words": "max_length",
-    # Abbreviations in the signature of a result.
     "form": "formulation",
     "of": "measure",
     "refs": "references",
-    "len": "max_length",
     "tok": "tokenizer",
     "stop": "stopwords",
 }
@@ -512,16 +479,12 @@ _ELSEWHERE: Final = {  # Advice about options that only some commands have.
     "time limit applies to every search",
 }
 
+_F1: Final = dict.fromkeys(("fmeasure", "f_measure", "f-measure", "f1-score", "f1_score", "f"), "f1")
+_UNITS: Final = {unit.removesuffix("s"): unit for unit in ("words", "sentences", "characters", "tokens")}
 _OTHER_VALUES: Final[Mapping[str, Mapping[str, str]]] = {
-    "measure": dict.fromkeys(("fmeasure", "f_measure", "f-measure", "f1-score", "f1_score", "f"), "f1"),
-    "length_unit": {
-        "word": "words",
-        "sentence": "sentences",
-        "character": "characters",
-        "chars": "characters",
-        "token": "tokens",
-    },
-    "best_by": dict.fromkeys(("fmeasure", "f_measure", "f-measure", "f1-score", "f1_score", "f"), "f1"),
+    "measure": _F1,
+    "length_unit": {**_UNITS, "chars": "characters"},
+    "best_by": _F1,
 }
 """Accepted synonyms of values, by option: the names of other libraries such as rouge-score, and singular forms."""
 
@@ -534,6 +497,11 @@ def in_our_names(given: Mapping[str, Any]) -> dict[str, Any]:
             raise OptionError(f"The options {name} and {ours} are the same: give one of them.")
         found[ours] = value
     return found
+
+
+def _said_of(given: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the given options that are not None, by our names."""
+    return in_our_names({name: value for name, value in (given or {}).items() if value is not None})
 
 
 def our_name(name: str) -> UnknownNameError | None:
@@ -601,6 +569,8 @@ class FlagHint:
     names: str = ""  # The key in `optsum.cli.flags.NAMES` of the names to which a value is completed.
 
 
+Own: TypeAlias = Annotated[OwnOptions, WithJsonSchema(_OWN_SCHEMA)]
+
 # Searching and scoring share these options of reading texts, with their descriptions.
 Tokenizer: TypeAlias = Annotated[
     str | None,
@@ -626,10 +596,8 @@ LengthTokenizer: TypeAlias = Annotated[
     str | None,
     WrapValidator(function_or_name),
     Field(
-        description=(
-            "tokenizer that counts the tokens of lengths: tiktoken:NAME, hf:NAME or module:function; implies "
-            "--length-unit tokens"
-        )
+        description="tokenizer that counts the tokens of lengths: tiktoken:NAME, hf:NAME or module:function; implies "
+        "--length-unit tokens"
     ),
 ]
 Stem: TypeAlias = Annotated[
@@ -642,10 +610,8 @@ Stemmer: TypeAlias = Annotated[
     FlagHint(names="stemmers"),
     WrapValidator(function_or_name),
     Field(
-        description=(
-            "rouge155 (as ROUGE-1.5.5 -m) or rouge-score, both English, snowball:LANGUAGE, another name or "
-            "module:function; implies --stem"
-        )
+        description="rouge155 (as ROUGE-1.5.5 -m) or rouge-score, both English, snowball:LANGUAGE, another name or "
+        "module:function; implies --stem"
     ),
 ]
 Stopwords: TypeAlias = Annotated[str, Field(description="keep, drop (SMART list), or a file with one word a line")]
@@ -665,10 +631,8 @@ ModelUnits: TypeAlias = Annotated[
 FlatLists: TypeAlias = Annotated[
     Literal["sentences", "texts", "tokens"] | None,
     Field(
-        description=(
-            "what a flat list of strings in documents or references holds: the sentences of one text, raw texts, or "
-            "tokens"
-        )
+        description="what a flat list of strings in documents or references holds: the sentences of one text, raw "
+        "texts, or tokens"
     ),
 ]
 Lines: TypeAlias = Annotated[
@@ -729,32 +693,28 @@ class Options(Model):
     formulation: Annotated[str, FlagHint(brief=True, names="formulations")] = Field(
         "extractive", description="choice of units, such as sentences (optsum list formulations)"
     )
-    formulation_options: Annotated[OwnOptions, WithJsonSchema(OWN_OPTIONS_SCHEMA)] = Field(
-        (), description="other options of the formulation"
-    )
+    formulation_options: Own = Field((), description="other options of the formulation")
     strategy: Annotated[str, FlagHint(brief=True, names="strategies")] = Field(
         DEFAULT_STRATEGY, description="how to search (optsum list strategies)"
     )
     backend: Annotated[str, FlagHint(names="backends")] = Field(
         "highs", description="MILP solver, or pyomo:NAME (optsum list backends)"
     )
-    backend_options: Annotated[OwnOptions, WithJsonSchema(OWN_OPTIONS_SCHEMA)] = Field(
+    backend_options: Own = Field(
         (),
         description="the solver's own options, which override those of optsum; highs.NAME if there are several solvers",
     )
     threads: int = Field(1, ge=1, description="number of threads of the solver, if it can use several")
     verify: bool = Field(False, description="let optsum prove the solver's claims again by its own search, if possible")
-    strategy_options: Annotated[OwnOptions, WithJsonSchema(OWN_OPTIONS_SCHEMA)] = Field(
+    strategy_options: Own = Field(
         (),
         description="the strategy's own options; in a comparison for all strategies that have them, or for "
         "one: vns.k_max=3",
     )
     bound: Literal["root", "none", "lagrangian", "knapsack"] = Field(
         "root",
-        description=(
-            "for a strategy that proves nothing, root computes a bound and none does not; for branch-and-bound, the "
-            "bound by which it prunes: lagrangian (default) or knapsack (Hirao et al. 2017)"
-        ),
+        description="for a strategy that proves nothing, root computes a bound and none does not; for "
+        "branch-and-bound, the bound by which it prunes: lagrangian (default) or knapsack (Hirao et al. 2017)",
     )
     metric: Metrics = Field(
         "rouge-1", description="rouge-N, rouge-suK, rouge-l, a mean of several with +, ngram-I-J, or similarity"
@@ -773,10 +733,8 @@ class Options(Model):
     )
     references: Annotated[Literal["pooled", "each", "mean", "best", "first", "agreed"], FlagHint(brief=True)] = Field(
         "pooled",
-        description=(
-            "several references: all together, a problem for each, the mean over them, the one with the largest "
-            "value, the first, or the one with which another agrees best"
-        ),
+        description="several references: all together, a problem for each, the mean over them, the one with the "
+        "largest value, the first, or the one with which another agrees best",
     )
     model_units: ModelUnits = "whole"
     max_length: Annotated[MaxLength, FlagHint(brief=True)] = Field(
@@ -800,10 +758,8 @@ class Options(Model):
     forbid: str | None = Field(None, description="sentences that must not be chosen, by number from 0: 0,3")
     exclusive: str | None = Field(
         None,
-        description=(
-            "sentences of which at most one is chosen: those whose words have at least this similarity, such as "
-            "0.5, or those in a FILE of JSON Lines with id and exclusive"
-        ),
+        description="sentences of which at most one is chosen: those whose words have at least this similarity, such "
+        "as 0.5, or those in a FILE of JSON Lines with id and exclusive",
     )
     requires: str | None = Field(
         None,
@@ -824,10 +780,8 @@ class Options(Model):
     )
     uncoverable: Literal["error", "skip"] = Field(
         "error",
-        description=(
-            "cover: an abstract sentence that no source sentences support is an error (with a maximum length: counts "
-            "as missed), or is left out and reported"
-        ),
+        description="cover: an abstract sentence that no source sentences support is an error (with a maximum length: "
+        "counts as missed), or is left out and reported",
     )
     chunk_profile: Literal["strict", "paper"] = Field(
         "strict",
@@ -868,20 +822,9 @@ class Options(Model):
             raise ValueError("a process needs at least 500MB to start")
         return value
 
-    @field_validator("backend_options", "strategy_options", "formulation_options", mode="before")
-    @classmethod
-    def _pairs(cls, value: Any) -> OwnOptions:
-        return own_options(value)
-
-    @field_validator("require", "forbid", mode="before")
-    @classmethod
-    def _numbers(cls, value: Any) -> str | None:
-        return None if value is None else listed_numbers(value)
-
-    @field_validator("requires", mode="before")
-    @classmethod
-    def _pairs_of_sentences(cls, value: Any) -> Any:
-        return listed_pairs(value)
+    _own = field_validator("backend_options", "strategy_options", "formulation_options", mode="before")(own_options)
+    _numbers = field_validator("require", "forbid", mode="before")(listed_numbers)
+    _pairs = field_validator("requires", mode="before")(listed_pairs)
 
     @field_validator("exclusive", mode="before")
     @classmethod
@@ -936,7 +879,6 @@ class Options(Model):
 
 _NAMING_FILES: Final = ("stopwords", "vectors", "chunk_rules")  # Options that may be the path of a file or folder.
 _WITH_FILES: Final = (*_NAMING_FILES, "exclusive", "requires")
-_PLAIN: Final = (str, int, float, bool, type(None))  # Types of values that nothing can change.
 
 
 class ScoreOptions(Model):
@@ -969,17 +911,13 @@ class ScoreOptions(Model):
     )
     formulation: str | None = Field(
         None,
-        description=(
-            "cover: score selections by the claims supported within --max-length, and compare with the optimum "
-            "[score by ROUGE]"
-        ),
+        description="cover: score selections by the claims supported within --max-length, and compare with the "
+        "optimum [score by ROUGE]",
     )
     max_length: MaxLength = Field(
         None,
-        description=(
-            "longest oracle, in words or what the preset counts, or the budget of a cover; reference: as long as "
-            "each topic's reference"
-        ),
+        description="longest oracle, in words or what the preset counts, or the budget of a cover; reference: as long "
+        "as each topic's reference",
     )
     length_unit: Literal["words", "sentences", "characters", "tokens", "given"] | None = Field(
         None, description="unit of --max-length [words; given for a cover if topics have lengths]"
@@ -1008,11 +946,11 @@ class ScoreOptions(Model):
         return analyzer_of(tokenizer, self.stem, self.stopwords, self.stemmer)
 
 
-_OF_READING: Final = ("language", "splitter", "flat", "lines", "source_words")
-_FIELDS_OF_READING: Final[dict[str, Any]] = {
-    name: (Options.model_fields[name].annotation, Options.model_fields[name]) for name in _OF_READING
+_OF_READING: Final[dict[str, Any]] = {
+    name: (Options.model_fields[name].annotation, Options.model_fields[name])
+    for name in ("language", "splitter", "flat", "lines", "source_words")
 }
-READING: Final = create_model("ReadingOptions", __base__=Model, **_FIELDS_OF_READING)
+READING: Final = create_model("ReadingOptions", __base__=Model, **_OF_READING)
 """The options of reading texts, for commands whose own options do not include them."""
 
 
@@ -1027,14 +965,24 @@ def _formulated(options: Options) -> Formulation:
 @lru_cache(maxsize=64)
 def _spec(options: Options) -> Spec:
     from optsum.coverage.instance import NO_LIMIT
-    from optsum.problem.formulation import Spec
+    from optsum.problem.formulation import Sides, Spec
 
+    require, forbid = (tuple(map(int, text.split(","))) if text else () for text in (options.require, options.forbid))
+    sides = Sides(
+        max_sentences=options.max_sentences,
+        max_characters=options.max_characters,
+        per_document=options.per_document,
+        require=require,
+        forbid=forbid,
+        exclusive=exclusive_of(options.exclusive),
+        requires=requires_of(options.requires),
+    )
     same = {field.name for field in fields(Spec)} & Options.model_fields.keys()
     values = {name: getattr(options, name) for name in same}
     values["references"] = "mean" if options.references == "mean" else "pooled"
     # A maximum length "reference" depends on the topic (`optsum.running.one_problem.Setup.spec_for`).
     values["max_length"] = options.max_length if isinstance(options.max_length, int) else NO_LIMIT
-    return Spec(analyzer=options.analyzer(), sides=side_constraints_of(vars(options)), **values)
+    return Spec(analyzer=options.analyzer(), sides=sides, **values)
 
 
 @of_files
@@ -1079,7 +1027,7 @@ def read_config(path: str | Path, *, also: Iterable[str] = ()) -> dict[str, Any]
     place = as_path(path, "The configuration")
     if os.path.exists(place) and place.is_fifo():  # noqa: PTH110 - the name may be too long
         raise OptionError(f"The configuration {path} is a pipe, but is read twice: save it to a file.")
-    known = dict.fromkeys([*Options.model_fields, *ScoreOptions.model_fields, *ONLY_IN, *also])
+    known = dict.fromkeys([*Options.model_fields, *ScoreOptions.model_fields, *_ONLY_IN, *also])
     return read_table(path, known)
 
 
@@ -1147,7 +1095,7 @@ def idle_options(given: Mapping[str, Any], options: Options, strategies: Sequenc
 
 def _may_change(name: str, value: Any) -> bool:
     """Return whether an option's value may mean something else later: a file, a user's class, or a list or table."""
-    unsafe = type(value) not in _PLAIN or _SAME.get(name, name) in _WITH_FILES
+    unsafe = type(value) not in {str, int, float, bool, NoneType} or _SAME.get(name, name) in _WITH_FILES
     return unsafe or (isinstance(value, str) and ":" in value)
 
 
@@ -1176,18 +1124,17 @@ def _resolve(
     if not among_others:
         check_solver_is_used(given, options.strategy)
     if not options.formulated().reads_topics:  # a file may serve texts too, so only given options are refused
-        told = in_our_names({name: value for name, value in (given or {}).items() if value is not None})
+        told = _said_of(given)
         alike = isinstance(exclusive_of(options.exclusive), Fraction) or None
         told |= {"preset": options.preset, "min_length": options.min_length or None}
         refuse_of_texts(**told, **{f"exclusive={options.exclusive}": alike})
-    _checked(options)
+    _check(options)
     return options
 
 
 def refuse_of_texts(**told: object) -> None:
     """Refuse options and arguments that are not None and apply only to texts, for problems without texts."""
-    named = [name for name, value in told.items() if value is not None and name not in OF_PROBLEMS]
-    if named:
+    if named := [name for name, value in told.items() if value is not None and name not in OF_PROBLEMS]:
         said = " and ".join(f"--{name.replace('_', '-')}" for name in named)
         raise OptionError(f"A problem of your own is not a text: leave out {said}, which is for texts.")
 
@@ -1200,24 +1147,17 @@ def check_solver_is_used(
     `given`: options from arguments, not from a file. `enumerates`: whether optima are enumerated, which no solver can.
     `compares`: whether the strategies are compared.
     """
-    values = in_our_names({name: value for name, value in (given or {}).items() if value is not None})
+    values = _said_of(given)
     empty = {name for name, value in values.items() if isinstance(value, tuple | list | dict) and not value}
     named = [name for name in _OF_BACKENDS if values.get(name, False) is not False and name not in empty]
     if not named or not (enumerates or not any("backend" in STRATEGIES.load(name).flags for name in strategies)):
         return
     flag = "--backend-option" if named[0] == "backend_options" else f"--{named[0]}"
-    why = (
-        "none enumerates optima"
-        if enumerates
-        else f"{' and '.join(strategies)} {'uses' if len(strategies) == 1 else 'use'} none"
-    )
-    other = (
-        ""
-        if enumerates
-        else f", or add {solving()} to --strategies"
-        if compares
-        else f", or give --strategy={solving()}"
-    )
+    if enumerates:
+        why, other = "none enumerates optima", ""
+    else:
+        why = f"{' and '.join(strategies)} {'uses' if len(strategies) == 1 else 'use'} none"
+        other = f", or add {solving()} to --strategies" if compares else f", or give --strategy={solving()}"
     raise OptionError(f"The option {flag} is for searches with a MILP solver, but {why}: leave it out{other}.")
 
 
@@ -1229,8 +1169,8 @@ def _meant(options: Options) -> str | None:
 
 @of_files
 @lru_cache(maxsize=64)
-def _checked(options: Options) -> Spec:
-    """Return the specification; refuse options that contradict one another, unknown names and unreadable files."""
+def _check(options: Options) -> None:
+    """Refuse options that contradict one another, unknown names and unreadable files."""
     from optsum.coverage.instance import Sense
 
     formulation = options.formulated()
@@ -1258,7 +1198,6 @@ def _checked(options: Options) -> Spec:
     spec = options.spec()
     if spec.length_unit == "tokens":  # raises now if the tokenizer cannot be loaded
         spec.length_of  # noqa: B018
-    return spec
 
 
 def resolve_score(given: Mapping[str, Any] | None = None, *, config: str | Path | None = None) -> ScoreOptions:
@@ -1275,8 +1214,7 @@ def resolve_score(given: Mapping[str, Any] | None = None, *, config: str | Path 
         if not asked and (given or {}).get(name) is not None:
             getLogger("optsum").warning("--%s changes nothing without %s", name.replace("_", "-"), what)
     forget_changed([options.stopwords])
-    if options.formulation is not None and not FORMULATIONS.load(options.formulation).has_metric:
-        # The documents of a cover are lists of passages, each one unit.
+    if cover:  # its documents are lists of passages, each one unit
         options = options.model_copy(update={"flat": options.flat or "sentences"})
     parse_metric(options.metric)
     options.analyzer()
@@ -1312,7 +1250,7 @@ def resolve_as(
     taken: Collection[str] = (),
 ) -> M:
     """Return the checked options of a class: defaults, overridden by the preset, the file, and given options."""
-    values = in_our_names({name: value for name, value in (given or {}).items() if value is not None})
+    values = _said_of(given)
     for name in values:
         if name not in model.model_fields:
             raise our_name(name) or unknown_name("option", name, model.model_fields)
@@ -1365,27 +1303,6 @@ def with_options(function: Callable[..., Any], keywords: str) -> None:
     function.__doc__ = "\n".join([f"{(function.__doc__ or '').rstrip()}\n", *lines, "    "])
 
 
-_NAMES: Final = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
-
-_BACKEND: Final[dict[str, Any]] = {
-    "type": "object",
-    "properties": {"name": {"type": "string"}, "options": OWN_OPTIONS_SCHEMA},
-    "additionalProperties": False,
-}
-
-_LIMITS: Final[dict[str, Any]] = {"type": "array", "items": {"type": "number", "minimum": 0}}
-
-_SCHEMAS: Final[dict[str, dict[str, Any]]] = {  # JSON schemas of the options in `ONLY_IN`.
-    "strategies": _NAMES,
-    "backends": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"anyOf": [{"type": "string"}, _BACKEND]}}]},
-    "exact": {"type": "string"},
-    "seeds": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "integer", "minimum": 0}}]},
-    "exact_time_limit": {"type": "number", "minimum": 0},
-    "threshold": {"type": "number"},
-    "map": {"anyOf": [{"type": "string"}, {"type": "object", "additionalProperties": {"type": "string"}}]},
-}
-
-
 def described(options: Options) -> dict[str, Any]:
     """Return options by name as a file holds them, with the solver's own options in the table ``[backend.options]``."""
     values = options.model_dump()
@@ -1403,8 +1320,8 @@ def schema() -> dict[str, Any]:
     made = Options.model_json_schema()
     for name, field in ScoreOptions.model_json_schema()["properties"].items():
         made["properties"].setdefault(name, field)
-    for name, where in ONLY_IN.items():
-        made["properties"].setdefault(name, {"description": f"of optsum {where}", **_SCHEMAS.get(name, {})})
+    for name, (where, kind) in _ONLY_IN.items():
+        made["properties"].setdefault(name, {"description": f"of optsum {where}", **kind})
     del made["properties"]["backend_options"]  # in the schema of the table [backend] instead
     backend = made["properties"]["backend"]
     made["properties"]["backend"] = {
@@ -1412,7 +1329,7 @@ def schema() -> dict[str, Any]:
         "default": backend["default"],
         "anyOf": [{"type": "string"}, _BACKEND],
     }
-    made["properties"]["time_limit"]["anyOf"].append(_LIMITS)
+    made["properties"]["time_limit"]["anyOf"].append({"type": "array", "items": {"type": "number", "minimum": 0}})
     made["properties"] = {name.replace("_", "-"): field for name, field in made["properties"].items()}
     made["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     made["title"] = "Options of optsum"

@@ -116,19 +116,18 @@ def each_topic(
         from optsum.system.compiled import compile_at_once  # most runs compile nothing
 
         compile_at_once()
-    ready = fsum(map(warm_up, setups))
+    ready, options = fsum(map(warm_up, setups)), setups[0].options
     crew = None
-    if executor is not None or setups[0].options.elsewhere or setups[0].options.scheduler is not None:
+    if executor is not None or options.elsewhere or options.scheduler is not None:
         from optsum.running.executors import crew_of  # few commands need other processes
 
-        crew = crew_of(setups[0].options, executor, copied=all(setup.may_be_copied for setup in setups))
+        crew = crew_of(options, executor, copied=all(setup.may_be_copied for setup in setups))
     if crew is not None:  # a function that cannot be sent is refused before any work
         for setup in setups:
             check_sent(vars(setup.options).values())
     work, lost = partial(search_topic, setups=setups, solve_part=solve_part), partial(lost_topic, setups=setups)
-    together = None
+    together, path = None, path_of(topics)
     serves = type(setups[0].strategy).prove_extracts is not Strategy.prove_extracts
-    path = path_of(topics)
     # Only from a file or a list may later topics be read before an earlier one is answered.
     are_there = isinstance(topics, Sequence) if path is None else Path(path).is_file()
     if finish is not None and serves and (crew is not None or are_there):
@@ -158,7 +157,11 @@ def _charged_once(batches: Iterable[Outcomes], unpaid: float) -> Generator[Outco
 
 
 def lost_topic(topic: AnyTopic, setups: Sequence[Setup]) -> list[Result]:
-    return _failed(topic, _DIED, setups)
+    reason = (
+        "it killed its process twice: a solver crashed, or memory ran out; search it separately, with another "
+        "backend, or with more memory"
+    )
+    return _failed(topic, reason, setups)
 
 
 INPUT: Final = "input_hash"  # Field of a row: a hash of the topic's text, in hexadecimal digits.
@@ -232,12 +235,6 @@ def _spelled(value: Any) -> str:
     return f"{_spelled(classes)}{_spelled(value.__getstate__())}"
 
 
-_DIED = (
-    "it killed its process twice: a solver crashed, or memory ran out; search it separately, with another backend, "
-    "or with more memory"
-)
-
-
 def _failed(topic: AnyTopic, reason: str, setups: Sequence[Setup]) -> list[Result]:
     name = topic.get("id") if isinstance(topic, Mapping) else getattr(topic, "id", None)
     reason = f"{source}: {reason}" if (source := getattr(topic, "source", "")) else reason
@@ -260,10 +257,9 @@ def search_topic(topic: AnyTopic, setups: Sequence[Setup], solve_part: Callable[
                 break
     except BaseException as error:  # noqa: BLE001 - whatever it is, it costs the other topics nothing
         results += _failed(topic, describe(error), setups)
-    first = charged(results[0], ready)
+    results[0] = first = charged(results[0], ready)
     if warning is not None and first.status is not Status.ERROR:
-        first = first.changed(statistics={**first.statistics, "warning": warning})
-    results[0] = first
+        results[0] = first.changed(statistics={**first.statistics, "warning": warning})
     return results
 
 
@@ -306,13 +302,11 @@ class _Ahead(NamedTuple):
 @lru_cache(maxsize=16)
 def _codes(setup: Setup) -> tuple[IntArray, IntArray] | None:
     """Return `Metric.coded` of the metrics in objective and scores; None if topics must be searched one by one."""
-    options = setup.options
     coded = setup.formulation.extracts(setup.spec) if setup.ours else None
     scored = codes_of(setup.scores)
-    alone = options.vectors is not None or options.max_length == "reference"
-    if coded is None or scored is None or alone or setup.limits != Limits(memory=setup.limits.memory):
-        return None
-    return coded, scored
+    alone = setup.options.vectors is not None or setup.options.max_length == "reference"
+    limited = setup.limits != Limits(memory=setup.limits.memory)
+    return None if coded is None or scored is None or alone or limited else (coded, scored)
 
 
 @postponing()
@@ -496,10 +490,6 @@ def _mean_of(totals: Sequence[int]) -> tuple[float, str]:
     return top / bottom, exact
 
 
-_BEGIN: Final = 4096
-_FORMULATION: Final = {Sense.MAXIMIZE: "problem", Sense.MINIMIZE: "problem:minimize"}
-
-
 def posed(
     given: Any, options: Mapping[str, Any], config: str | Path | None = None, **of_texts: object
 ) -> tuple[Any, dict[str, Any]]:
@@ -530,11 +520,10 @@ def posed(
             given = _numbered(given)
     else:
         first = None
-    sense = _sense(first)
-    if sense is not None:
+    if (sense := _sense(first)) is not None:
         refuse_of_texts(**of_texts)
-    if sense is not None and not named:
-        found["formulation"] = _FORMULATION[sense]
+        if not named:
+            found["formulation"] = "problem" if sense is Sense.MAXIMIZE else "problem:minimize"
     return given, found
 
 
@@ -621,6 +610,5 @@ def _first_of_file(path: str | os.PathLike[str]) -> Any:
             raise InputError(f"{path} does not make problems: {wrong.error}")
         return None
     is_file = str(path) != "-" and Path(path).is_file()
-    if is_file and json.dumps(FORMAT).encode() in (begin_of(path, _BEGIN) or b""):
-        return next(iter(read_topics(path, bad="keep")), None)
-    return None
+    has_problem = is_file and json.dumps(FORMAT).encode() in (begin_of(path, 4096) or b"")
+    return next(iter(read_topics(path, bad="keep")), None) if has_problem else None

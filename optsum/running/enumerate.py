@@ -15,7 +15,7 @@ from functools import cached_property, partial
 from itertools import islice
 from logging import getLogger
 from pathlib import Path
-from typing import Any, Final, TypeAlias, Unpack
+from typing import Any, Final, Unpack
 
 import numpy as np
 
@@ -64,12 +64,9 @@ _WEIGHED: Final = 2_000_000
 _DRAWS: Final = 20_000
 
 
+@compiles
 def prepare_families() -> None:
     """Compile, or load, the kernels that describe families of sets, before time is measured."""
-    compiles(_run_kernels)()
-
-
-def _run_kernels() -> None:
     instance = Coverage.of([1, 1], [{0: 1}, {0: 1}], [[1]], max_length=2)
     problem, diagram = CoverageProblem.of(instance), Diagram.of_sets([(0,), (0, 1)])
     value_counts([problem], diagram)
@@ -354,7 +351,6 @@ class Oracles(Optima):
 _LISTING_S: Final = 0.5  # Time (s) for the minimal sets of a row, even if the enumeration has taken all of the limit.
 NEAR_S: Final = 10.0  # Default time limit in seconds for the near-optimal selections of a topic.
 _NEAR_BYTES: Final = 400_000_000  # Memory limit for near-optimal selections: a million nodes of a diagram.
-_NO_MATTER: Final = {"preset", "seed", *OF_WORKERS}
 
 
 def details_of(part: Topic, setup: Setup, optima: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -363,11 +359,11 @@ def details_of(part: Topic, setup: Setup, optima: Mapping[str, Any] | None = Non
     Details are the options that differ from the defaults, the texts (or the names of sentences and claims), and the
     given optima. If units are parts of sentences, `Task.parts` is added.
     """
-    options = setup.options.model_dump(mode="json", exclude_defaults=True, exclude=_NO_MATTER)
+    no_matter = {"preset", "seed", *OF_WORKERS}
+    options = setup.options.model_dump(mode="json", exclude_defaults=True, exclude=no_matter)
     text = topic_to_json(part)
-    found: dict[str, Any] = {"options": options}
     named = ("documents", "references", "cover", "weights", "lengths")
-    found |= {name: text[name] for name in named if name in text}
+    found: dict[str, Any] = {"options": options, **{name: text[name] for name in named if name in text}}
     found |= {name: part.meta[name] for name in ("sentence_ids", "abstract_ids") if part.meta.get(name) is not None}
     with suppress(OptsumError, Stopped):  # its row reports the error
         if not setup.formulation.whole_sentences and (parts := build(part, setup).parts()) is not None:
@@ -586,9 +582,8 @@ class _NearBest:
     def __init__(
         self, part: Topic, setup: Setup, found: Sequence[tuple[int, Oracles]], best: Oracles, began: float
     ) -> None:
-        self._setup, self._found, self._best, self._began = setup, found, best, began
+        self._topic, self._setup, self._found, self._best, self._began = part, setup, found, best, began
         self._units = sorted({name for _, oracles in found for name in oracles.units})
-        self._topic = part
         self._tasks: dict[int, Task] = {}
         self._stopped = "completed"
         self._nodes = best.result.nodes
@@ -602,10 +597,12 @@ class _NearBest:
             self._stopped = _ended(best, self._best.result)
             return self._united([], None)
         exactly = Nearness(key=threshold)
-        near = []
-        for number, oracles in self._found:
-            known = oracles.complete and oracles.least == threshold and [*oracles.units] == self._units
-            near.append(oracles if known else self._near(number, exactly))
+        near = [
+            oracles
+            if oracles.complete and oracles.least == threshold and [*oracles.units] == self._units
+            else self._near(number, exactly)
+            for number, oracles in self._found
+        ]
         return self._united(near, threshold)
 
     def _best_values(self, wanted: int) -> Oracles:
@@ -675,11 +672,8 @@ class _NearBest:
         whole = _united(every, self._best.result, complete=complete, proven=True, units=self._units)
         sets = [(oracles.diagram, oracles.units) for oracles in known]
         diagram = union_of(sets, self._units) if threshold is not None else Diagram.of_sets([])
-        result = self._best.result.changed(
-            termination=Termination(self._stopped),
-            seconds=clock() - self._began,
-            nodes=self._nodes,
-        )
+        seconds, why = clock() - self._began, Termination(self._stopped)
+        result = self._best.result.changed(termination=why, seconds=seconds, nodes=self._nodes)
         return replace(
             whole,
             result=result,
@@ -695,8 +689,8 @@ class _NearBest:
 
 def _nothing(topic: Topic, setup: Setup, why: Termination | Stopped, seconds: float) -> Oracles:
     result = unsolved(topic.id, setup, why, seconds=seconds)
-    optima = Optima(Diagram.of_sets([]), 0, None, complete=False, termination=result.termination.value)
-    return Oracles(**{**vars(optima), "result": result, "names": UnitNames(())})
+    ended, names = result.termination.value, UnitNames(())
+    return Oracles(Diagram.of_sets([]), 0, None, complete=False, termination=ended, result=result, names=names)
 
 
 @postponing()
@@ -711,8 +705,7 @@ def _enumerate(topic: Topic, setup: Setup, nearness: Nearness | None) -> Oracles
 
 @postponing()
 def _enumerated(task: Task, setup: Setup, nearness: Nearness | None, began: float) -> Oracles:
-    built = clock()
-    strategy = setup.strategy
+    built, strategy = clock(), setup.strategy
     task.problem.prepare()
     strategy.prepare(task.problem)
     limits = setup.limits.after(clock() - began)
@@ -732,15 +725,11 @@ def _enumerated(task: Task, setup: Setup, nearness: Nearness | None, began: floa
     return Oracles(**{**vars(optima), **of_problem})
 
 
-SolvePart: TypeAlias = Callable[[Topic], list[Result]]  # An argument of `optsum.running.each_topic.each_topic`.
-_LIMIT_S: Final = 10.0
-"""Default time limit in seconds for the optima in details, which are only displayed."""
-
+_LIMIT_S: Final = 10.0  # Default time limit for the optima in details, which are only displayed.
 _LISTED: Final = 50  # Number of optima that are listed; shares count all.
-_NO_LIMITS: Final[dict[str, None]] = dict.fromkeys(("node_limit", "evaluation_limit", "gap", "target"))
 
 
-def with_details(part: Topic, setups: Sequence[Setup], solve_part: SolvePart) -> list[Result]:
+def with_details(part: Topic, setups: Sequence[Setup], solve_part: Callable[[Topic], list[Result]]) -> list[Result]:
     """Search a problem, and add details to its first result; if Ctrl-C comes meanwhile, the last is interrupted."""
     results = solve_part(part)
     if results[-1].termination is Termination.INTERRUPTED:
@@ -759,9 +748,8 @@ def _details_oracles(part: Topic, options: Options) -> Oracles | None:
         update={
             "strategy": DEFAULT_EXACT,
             "time_limit": _LIMIT_S if options.time_limit is None else options.time_limit,
-            "strategy_options": (),
-            "backend_options": (),
-            **_NO_LIMITS,
+            **dict.fromkeys(("strategy_options", "backend_options"), ()),
+            **dict.fromkeys(("node_limit", "evaluation_limit", "gap", "target")),
         }
     )
     with suppress(OptsumError):

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger("optsum")
 _CONNECT_S: Final = 15.0  # Seconds that a scheduler may take to answer.
-_FIRST_S: Final = 20.0  # Seconds to wait for the first worker of a cluster before a warning.
 _LOOKS_S: Final = 2.0  # Seconds between two counts of the workers of a cluster.
 
 _QUIET: Final = {
@@ -113,15 +112,14 @@ class Dask(Crew):
                         silence_logs=logging.CRITICAL,
                     )
                 self._stack.callback(cluster.close, timeout=5)
-                return self._entered(distributed.Client(cluster, security=security, set_as_default=False))
-            return self._entered(distributed.Client(scheduler, timeout=_CONNECT_S, set_as_default=False))
+                client = distributed.Client(cluster, security=security, set_as_default=False)
+            else:
+                client = distributed.Client(scheduler, timeout=_CONNECT_S, set_as_default=False)
         except (OSError, ValueError, TimeoutError) as error:
             raise ExecutorError(
                 f"The scheduler {self._where} does not respond ({error}): check its address, tcp://HOST:PORT, and "
                 f"that it runs."
             ) from error
-
-    def _entered(self, client: Any) -> Any:
         self._stack.enter_context(suppress(Exception))  # the scheduler may have ended
         self._stack.callback(client.close, timeout=2)
         return client
@@ -131,7 +129,7 @@ class Dask(Crew):
         from distributed import TimeoutError as LateError
 
         try:
-            self._client.wait_for_workers(1, timeout=_FIRST_S)
+            self._client.wait_for_workers(1, timeout=20.0)
         except LateError:
             if not self._client.scheduler_info(n_workers=-1)["workers"]:
                 _LOG.warning("the scheduler %s has no workers yet; waiting for the first", self._where)
@@ -161,10 +159,9 @@ class Dask(Crew):
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         ours: Future[Any] = Future()
+        task = (_with_tracebacks, tracebacks_are_shown(), function, *arguments)
         try:
-            theirs = self._client.submit(
-                _with_tracebacks, tracebacks_are_shown(), function, *arguments, pure=False, retries=0
-            )
+            theirs = self._client.submit(*task, pure=False, retries=0)
         except (OSError, RuntimeError) as error:
             raise self._gone() from error
         ours.set_running_or_notify_cancel()
@@ -293,10 +290,9 @@ class Local(Crew):
 
 def interrupt_processes(executor: Any) -> None:
     """Send SIGINT to the processes of an executor, in case only this process received it."""
-    for process in list(getattr(executor, "_processes", None) or {}):
-        if os.name == "posix":
-            with suppress(ProcessLookupError):
-                os.kill(process, signal.SIGINT)
+    for process in list(getattr(executor, "_processes", None) or {}) if os.name == "posix" else ():
+        with suppress(ProcessLookupError):
+            os.kill(process, signal.SIGINT)
 
 
 @contextmanager
@@ -310,12 +306,6 @@ def _signals_held() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-_WIDTH: Final = 1 << 20
-"""Capacity of a pipe in bytes, the largest that Linux allows to ordinary users. With the default of 64 kB, the sender
-of a batch repeatedly waits for the reader, which waits for Python's global lock.
-"""
 
 
 class Results(Connection):
@@ -353,9 +343,11 @@ def mend_pipes(executor: Any) -> None:
     if sys.platform == "linux":
         from fcntl import F_SETPIPE_SZ, fcntl
 
+        # The largest size that Linux allows to ordinary users. With the default of 64 kB, the sender of a batch
+        # repeatedly waits for the reader, which waits for Python's global lock.
         for pipe in (results, executor._call_queue):  # noqa: SLF001
             with suppress(OSError):  # this user's pipes have reached their memory limit
-                fcntl(pipe._writer.fileno(), F_SETPIPE_SZ, _WIDTH)  # noqa: SLF001
+                fcntl(pipe._writer.fileno(), F_SETPIPE_SZ, 1 << 20)  # noqa: SLF001
     results._reader = Results(os.dup(results._reader.fileno()), executor._processes)  # noqa: SLF001
 
 

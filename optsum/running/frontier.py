@@ -93,7 +93,7 @@ class Walk:
             for units in found:
                 if units not in worth:
                     worth[units] = problem.evaluate(units).key
-                    self._known.append((problem.length(units), worth[units], units))
+                    self._learn(worth[units], units)
             yield max(worth[units] for units in found)
 
     def _searched(self) -> Iterator[Key | None]:
@@ -109,14 +109,13 @@ class Walk:
             run = Run(self._problem.within(length).lighter, self._left())
             if not self._problem.can(Capability.COVERAGE):
                 self._begun = self._begun or run
-            key, ended = None, False
             try:
                 strategy.search(run)
+                ended = False
             except Stopped:
                 ended = True
-            if run.selection is not None and run.evaluation is not None:
-                key = run.evaluation.key
-                self._known.append((self._problem.length(run.selection), key, run.selection))
+            key = None if run.evaluation is None else run.evaluation.key
+            self._learn(key, run.selection)
             if ended:
                 return
             yield key
@@ -146,8 +145,7 @@ class Walk:
                 break
             else:
                 self.stopped = result.termination
-                if result.selection is not None and result.key is not None:
-                    self._known.append((self._problem.length(result.selection), result.key, result.selection))
+                self._learn(result.key, result.selection)
                 self._add_bands(number, upper, result)
                 break
             number = low - 1
@@ -192,11 +190,15 @@ class Walk:
     def _proven(self, number: int, key: Key, selection: Selection) -> int:
         """Record the optimum at a length, given by its index; return the least index for which it is optimal."""
         low, length = number, self._problem.length(selection)
-        self._known.append((length, key, selection))
+        self._learn(key, selection)
         while low > 0 and self._lengths[low - 1] >= length:
             low -= 1
         self._add(Piece(low, number, key, key, selection))
         return low
+
+    def _learn(self, key: Key | None, selection: Selection | None) -> None:
+        if key is not None and selection is not None:
+            self._known.append((self._problem.length(selection), key, selection))
 
     def _too_short(self, number: int) -> bool:
         if short := self._lengths[number] < self._problem.min_length:
@@ -217,12 +219,12 @@ class Walk:
 
     def _add_bands(self, number: int, upper: Key | None, result: Result) -> None:
         """Add the lengths that a limit left unsolved, each with the best proven bound and the best known selection."""
-        bound, sense = upper, self._problem.sense
+        bound, sense, least = upper, self._problem.sense, self._problem.min_length
         if result.bound_key is not None:
             bound = sense.tighter(bound, result.bound_key)
         asked = sorted({self._lengths[round(place * number / _BAND)] for place in range(_BAND + 1)})
-        asked = [length for length in asked if length >= self._problem.min_length]
-        proven = bounds_of(self._problem, asked, self._setup.limits.late(Deadline(0.0)))
+        late = self._setup.limits.late(Deadline(0.0))
+        proven = bounds_of(self._problem, [length for length in asked if length >= least], late)
         for at in range(number, -1, -1):
             length = self._lengths[at]
             if self._too_short(at):
@@ -230,7 +232,7 @@ class Walk:
             if length in proven:
                 bound = sense.tighter(bound, proven[length])
             best = max(
-                (each for each in self._known if self._problem.min_length <= each[0] <= length),
+                (each for each in self._known if least <= each[0] <= length),
                 key=lambda each: (each[1] if sense is Sense.MAXIMIZE else -each[1], -each[0]),
                 default=None,
             )
@@ -282,8 +284,7 @@ def bounds_of(problem: Problem, lengths: Sequence[int], deadline: Deadline) -> d
 def spread(lengths: Sequence[int]) -> list[int]:
     """Return lengths in an order in which the first ones, however many, are far apart: the largest, the middle, ..."""
     order, parts = [len(lengths) - 1] if lengths else [], [(0, len(lengths) - 1)]
-    while parts:
-        first, end = parts.pop(0)
+    for first, end in parts:  # which grows
         if first < end:
             middle = (first + end) // 2
             order.append(middle)
@@ -295,14 +296,12 @@ def resolve_frontier(
     given: Mapping[str, Any], lengths: str | Sequence[int] | None, *, config: str | Path | None = None
 ) -> tuple[Options, Sequence[int] | None]:
     """Return the options and the lengths of a frontier; lengths None mean all up to the maximum of each problem."""
-    most = None
     if lengths is not None:
         if given.get("max_length") is not None:
             raise OptionError(
                 "A frontier has the lengths of --lengths, or those up to --max-length: leave out one of them."
             )
-        most = lengths_of(lengths)[-1]
-        given = {**given, "max_length": most}
+        given = {**given, "max_length": lengths_of(lengths)[-1]}
     options = resolve(given, config=config, strategy=prover_of(given))
     formulation = options.formulated()
     if formulation.sense is Sense.MINIMIZE and formulation.reads_topics and "max_length" not in formulation.flags:

@@ -6,7 +6,7 @@ import logging
 import zlib
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial
 from itertools import chain
@@ -21,9 +21,9 @@ from optsum.corpus.topic import Topic, as_topic, digest_of_vectors, read_vectors
 from optsum.coverage.instance import NO_LIMIT, Coverage, Key, Sense
 from optsum.errors import BackendError, InputError, OptionError, OptsumError, UnsupportedError, describe, spoken
 from optsum.metrics.rouge import Metric, agreed_reference, parse_metric, score_row
-from optsum.options.options import Options, ScoreOptions
+from optsum.options.options import OF_WORKERS, Options, ScoreOptions
 from optsum.plugins import is_place
-from optsum.problem.formulation import Formulation, Spec, Task
+from optsum.problem.formulation import Formulation, Sides, Spec, Task
 from optsum.problem.problem import CoverageProblem
 from optsum.registry import DEFAULT_HEURISTIC, STRATEGIES
 from optsum.running.search import exact_text, get_ready, is_ours, searched
@@ -33,7 +33,6 @@ from optsum.system.processes.signal_guard import postponing
 from optsum.text.analyzer import nothing_left, stems_another, tokenizer_check
 
 _LOG = logging.getLogger("optsum")
-_REPORTED = ("rouge-1", "rouge-2", "rouge-l")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -165,6 +164,7 @@ def setup_of(options: Options) -> Setup:
     of_tokens = spec
     if options.tokenizer is None:
         of_tokens = replace(spec, analyzer=replace(spec.analyzer, tokenizer="tokens"))
+    reported = map(parse_metric, ("rouge-1", "rouge-2", "rouge-l"))
     return Setup(
         options=options,
         formulation=formulation,
@@ -172,7 +172,7 @@ def setup_of(options: Options) -> Setup:
         spec_of_tokens=of_tokens,
         strategy=strategy,
         limits=options.limits(),
-        scores=tuple(dict.fromkeys([*parse_metric(options.metric).components, *map(parse_metric, _REPORTED)])),
+        scores=tuple(dict.fromkeys([*parse_metric(options.metric).components, *reported])),
         blank=Result(
             formulation=options.formulation,
             strategy=options.strategy,
@@ -193,37 +193,33 @@ def problems(topic: Topic, setup: Setup) -> Iterator[Topic]:
     With "best", the topic keeps all references, which are searched one by one later. With "agreed", it keeps the one
     that agrees best with another; if the time limit comes first, it keeps all, and `build` refuses it.
     """
-    if setup.options.vectors is not None:
+    options = setup.options
+    if options.vectors is not None:
         if topic.vectors is not None:
             raise InputError(f"topic {topic.id!r} has vectors of its own, and --vectors others: leave out one of them")
-        topic = read_vectors(topic, setup.options.vectors)
-    if setup.options.references == "each" and topic.references:
+        topic = read_vectors(topic, options.vectors)
+    if options.references == "each" and topic.references:
         for number in range(len(topic.references)):
             yield replace(topic.with_references([number]), id=f"{topic.id}#{number}")
-    elif setup.options.references == "first":
-        yield part_of(topic, 0)
-    elif setup.options.references == "agreed" and topic.references:
-        try:
-            yield topic.with_references([agreed(topic, setup)])
-        except Stopped:
-            yield topic
-    else:
-        yield topic
-
-
-def agreed(topic: Topic, setup: Setup) -> int:
-    spec = setup.spec_of_text(topic)
-    return agreed_reference(
-        topic.references,
-        spec.metric,
-        spec.measure,
-        setup.limits.building().check,
-        analyzer=spec.analyzer,
-        counts=spec.counts,
-        boundaries=spec.boundaries,
-        last_unigram=True,
-        model_units=spec.model_units,
-    )
+        return
+    if options.references == "first":
+        topic = part_of(topic, 0)
+    elif options.references == "agreed" and topic.references:
+        spec = setup.spec_of_text(topic)
+        with suppress(Stopped):
+            number = agreed_reference(
+                topic.references,
+                spec.metric,
+                spec.measure,
+                setup.limits.building().check,
+                analyzer=spec.analyzer,
+                counts=spec.counts,
+                boundaries=spec.boundaries,
+                last_unigram=True,
+                model_units=spec.model_units,
+            )
+            topic = topic.with_references([number])
+    yield topic
 
 
 def of_one_problem(topic: Topic, options: Options, work: Callable[[Topic, Setup], Result]) -> Result:
@@ -359,12 +355,11 @@ def _next_share(left_s: float, searches: int, given_s: float | None) -> float:
 
 def _cutoff_of(results: Sequence[tuple[int, Result]], place: int) -> Key | None:
     """Return the value that the reference at `place` must exceed to be the best, as ties go to the first, or None."""
-    places = [other for other, (_, result) in enumerate(results) if other != place and result.key is not None]
-    held = [(results[other][1].key or 0, -other) for other in places]
-    if not held:
+    keys = {other: result.key for other, (_, result) in enumerate(results) if other != place and result.key is not None}
+    if not keys:
         return None
-    key, other = max(held)
-    return Fraction(key) * (1 - _LEAST_MORE) if place < -other else key
+    best = max(keys, key=keys.__getitem__)  # the first of equal ones
+    return Fraction(keys[best]) * (1 - _LEAST_MORE) if place < best else keys[best]
 
 
 def _merged(quick: Result, result: Result) -> Result:
@@ -690,7 +685,10 @@ def _made_ready(setup: Setup, small: Options) -> float:
             if unlimited is None:
                 raise
             result = search(setup_of(unlimited))  # the solver takes no time limit
-        _check_solver(result)
+        if result.termination is Termination.INTERRUPTED:  # a search returns Ctrl-C as a result
+            raise KeyboardInterrupt
+        if result.solver_failed:  # otherwise all rows would have greedy selections
+            raise BackendError(f"{result.detail}, on a tiny problem.")
 
     try:
         setup = setup_of(small)
@@ -727,14 +725,6 @@ def _try_parts(setup: Setup) -> CoverageProblem | None:
             get_ready(tiny, setup.strategy, setup.options.bound)
             return tiny
     return None
-
-
-def _check_solver(result: Result) -> None:
-    """Refuse a solver that fails on a tiny problem; otherwise all rows would have greedy selections."""
-    if result.termination is Termination.INTERRUPTED:  # a search returns Ctrl-C as a result
-        raise KeyboardInterrupt
-    if result.solver_failed:
-        raise BackendError(f"{result.detail}, on a tiny problem.")
 
 
 def _tiny(sense: Sense) -> CoverageProblem:
@@ -779,29 +769,20 @@ def unusable(options: Options) -> str | None:
 @lru_cache(maxsize=64)
 def _fitting(options: Options) -> Options:
     """Return the options with limits that suit `SAMPLE`, and defaults where an option does not affect preparation."""
-    limits = {
+    # Whether there is a limit matters (not every solver takes each kind), its value does not.
+    limits = {"node_limit": 1000, "evaluation_limit": 1_000_000, "gap": 0.0}
+    without_effect = ("min_length", "target", "seed", "preset", *OF_WORKERS)
+    fitting = {
+        **{name: value for name, value in limits.items() if getattr(options, name) is not None},
+        **{name: Options.model_fields[name].default for name in without_effect},
         "max_length": options.max_length and 1000,
-        "min_length": 0,
         "time_limit": _LIMIT_S,
-        # Whether there is a limit matters (not every solver takes each kind), its value does not.
-        "node_limit": None if options.node_limit is None else 1000,
-        "evaluation_limit": None if options.evaluation_limit is None else 1_000_000,
-        "gap": None if options.gap is None else 0.0,
-        "target": None,
         "references": "pooled" if options.references in {"best", "agreed"} else options.references,
-        "seed": 0,
-        "workers": 1,
-        "executor": "local",
-        "scheduler": None,
-        "memory_per_worker": None,
-        "preset": None,
     }
-    return options.model_copy(update=limits)
+    return options.model_copy(update=fitting)
 
 
 _digest: Final = of_files(lru_cache(maxsize=8)(digest_of_vectors))  # Cached: it reads every file of a folder.
-_SIDES: Final = ("max_sentences", "max_characters", "per_document", "require", "forbid", "exclusive", "requires")
-"""Options of side constraints; a signature names only those that are set."""
 
 
 @lru_cache(maxsize=64)
@@ -821,8 +802,8 @@ def signature_of(setup: Setup, tokenizer: str) -> str:
         else:  # vectors that come with the topics, or from a model, are not known here
             vectors = "own" if options.vectors is None else _digest(options.vectors)[:12]
             parts |= {"unit": str(options.similarity_unit), "vectors": vectors}
-    flags = [name for name in formulation.flags if name != "max_length"]
-    own = {name: getattr(options, name) for name in (*_SIDES, *flags)} | dict(options.formulation_options)
+    names = [each.name for each in fields(Sides)] + [name for name in formulation.flags if name != "max_length"]
+    own = {name: getattr(options, name) for name in names} | dict(options.formulation_options)
     return _line({**parts, **{name: str(value) for name, value in own.items() if value is not None}})
 
 

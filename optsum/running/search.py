@@ -116,16 +116,8 @@ def search(
         raise OptionError(f"limits is {asked[0]!r:.60}: give an optsum.Limits.")
     if not (asked[1] is None or callable(asked[1])):
         raise OptionError(f"on_progress is {asked[1]!r:.60}: give a function of the run.")
-    result = searched(
-        problem,
-        strategy,
-        limits or Limits.named(named),
-        seed,
-        on_progress=on_progress,
-        root_bound=root_bound,
-        bound=bound,
-        start=start,
-    )
+    how: dict[str, Any] = {"on_progress": on_progress, "root_bound": root_bound, "bound": bound, "start": start}
+    result = searched(problem, strategy, limits or Limits.named(named), seed, **how)
     known = Fraction(result.objective_exact) if result.objective_exact is not None else None
     if known is not None and root_bound is not None and exceeds(problem.sense, known, checked_bound(root_bound)):
         raise InputError(f"root_bound is {root_bound!s:.30}, but a selection worth {known!s:.40} is known: omit it.")
@@ -274,11 +266,8 @@ def _start_greedily(run: Run, deadline: Deadline) -> None:
     """Start a run with the greedy selection, within a deadline and the remaining evaluations."""
     greedy = _greedy()
     greedy.prepare(run.problem)
-    most = run.limits.evaluations
-    limits = Limits(
-        time_s=deadline.left_s if deadline.limited else None,
-        evaluations=None if most is None else max(0, most - run.evaluations),
-    )
+    time_s, most = deadline.left_s if deadline.limited else None, run.limits.evaluations
+    limits = Limits(time_s=time_s, evaluations=None if most is None else max(0, most - run.evaluations))
     started = Run(run.problem.lighter, limits, None, run.seed, lambda _: deadline.reason != "interrupted")
     started.known, started.evaluation_s = run.known, run.evaluation_s
     try:
@@ -322,8 +311,7 @@ def result_of_sets(
     if not is_ours(strategy):
         _hold_sets(run, strategy, optima, limits)
     if not optima.proven:
-        interrupted = optima.termination == "interrupted"
-        deadline = limits.late(Deadline(0.0), interrupted=interrupted)
+        deadline = limits.late(Deadline(0.0), interrupted=optima.termination == "interrupted")
         if not optima.known:
             run.begin(deadline)
         if problem.can(Capability.BOUND):
@@ -387,9 +375,9 @@ def _result(run: Run, strategy: Strategy, termination: Termination, detail: str 
         status = Status.INFEASIBLE if proven else Status.NO_SOLUTION
     shown = None
     if bound is not None:
-        shown = float(held.value if held is not None and held.key == bound else run.problem.value_of(bound))
+        shown = float(held.value if held is not None and held.key == bound else problem.value_of(bound))
     return _EMPTY.changed(
-        id=run.problem.name or None,
+        id=problem.name or None,
         strategy=strategy.name,
         backend=run.backend or strategy.backend_name,
         status=status,
@@ -400,7 +388,7 @@ def _result(run: Run, strategy: Strategy, termination: Termination, detail: str 
         objective_exact=None if held is None else exact_text(held.key),
         bound_exact=exact_text(bound),
         selection=run.selection,
-        length=None if run.selection is None else run.problem.length(run.selection),
+        length=None if run.selection is None else problem.length(run.selection),
         seconds=run.elapsed,
         timing=timing,
         seed=run.seed,

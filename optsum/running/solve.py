@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from itertools import islice
+from logging import getLogger
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from optsum.contracts.result import Result
 from optsum.corpus.topic import Topic
@@ -154,7 +153,7 @@ def solve_all(
     OptsumError
         If the options cannot be used or the solver is missing (at once), or if none of several records can be used.
     """
-    own = None if executor is None or isinstance(executor, str) else executor
+    own = None if isinstance(executor, str) else executor
     named = {"executor": executor} if own is None else {}
     topics, found = posed(topics, {**options, **named}, config, embed=embed, columns=columns)
     setup = setup_of(resolve(found, config=config))
@@ -201,10 +200,6 @@ def work_of(
     return partial(with_details, setups=[setup], solve_part=work)
 
 
-_LOG: Final = logging.getLogger("optsum")
-_DEFAULTS: Final = {"formulation": "cover", "flat": "sentences"}  # A flat list holds passages or claims.
-
-
 def resolve_context(given: Mapping[str, Any], *, lengths_given: bool, config: str | Path | None = None) -> Options:
     """Resolve the options of contexts: by default covers with a budget, whose units are passages.
 
@@ -214,12 +209,13 @@ def resolve_context(given: Mapping[str, Any], *, lengths_given: bool, config: st
     named = found.keys() | (read_config(config).keys() if config is not None else set())
     if named.isdisjoint({"max_length", "preset"}):
         raise OptionError("A context needs a budget: give --max-length N.")
-    found |= {name: value for name, value in _DEFAULTS.items() if name not in named}
+    defaults = {"formulation": "cover", "flat": "sentences"}  # a flat list holds passages or claims
+    found |= {name: value for name, value in defaults.items() if name not in named}
     if named.isdisjoint({"length_unit", "length_tokenizer", "preset"}):
         if lengths_given:
             found["length_unit"] = "given"
         else:
-            _LOG.warning("%s", spoken("lengths are words; --length-tokenizer=NAME counts tokens"))
+            getLogger("optsum").warning("%s", spoken("lengths are words; --length-tokenizer=NAME counts tokens"))
     return resolve(found, config=config)
 
 
@@ -227,7 +223,7 @@ def gives_lengths(path: str) -> bool:
     """Return whether the first topic of a file gives lengths; False for standard input, which cannot be read twice."""
     if path == "-":
         return False
-    found = next(islice(read_topics(path, flat="sentences", bad="keep"), 1), None)
+    found = next(iter(read_topics(path, flat="sentences", bad="keep")), None)
     return isinstance(found, Topic) and found.lengths is not None
 
 

@@ -162,9 +162,6 @@ def worth_keeping(results: list[Result]) -> list[Result]:
     return results if results[-1].selection is not None else results[:-1]
 
 
-_SOON_S: Final = 0.01  # Seconds between two attempts to interrupt a thread.
-
-
 class _Interrupts:
     """Ends the current search and later searches, after Ctrl-C or SIGTERM in a process, or a message to threads."""
 
@@ -197,7 +194,7 @@ class _Interrupts:
                     if not is_amid(sys._current_frames().get(thread)):  # noqa: SLF001 - the way to another's frames
                         left.remove(thread)
                         _raise_in(thread, KeyboardInterrupt)
-            sleep(_SOON_S)
+            sleep(0.01)  # until the next attempt
 
     @contextmanager
     def working(self, name: str) -> Iterator[None]:
@@ -216,9 +213,8 @@ class _Interrupts:
 
 
 def _raise_in(thread: int, error: type[BaseException] | None) -> None:
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(
-        ctypes.c_ulong(thread), None if error is None else ctypes.py_object(error)
-    )
+    held = None if error is None else ctypes.py_object(error)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), held)
 
 
 _interrupts = _Interrupts()
@@ -458,7 +454,11 @@ class _Stream:
     def _alone(self, batch: Batch) -> Iterator[list[Any] | Written]:
         crashes = 0
         while True:
-            done = Done(self._answers_of_lost(batch), 0.0, False) if crashes == _ALONE else self._done(batch)
+            if crashes < _ALONE:
+                done = self._done(batch)
+            else:
+                items: list[Any] = batch.read() if isinstance(batch, Lines) else batch
+                done = Done(self._job.sent(batch, items, list(map(self._lost, items))), 0.0, False)
             if done is None:
                 crashes += 1
             elif (anew := self._with_second_topics(batch, done.answers)) is not None:
@@ -478,11 +478,6 @@ class _Stream:
             done = None
         del self._under_way[number]
         return done
-
-    def _answers_of_lost(self, batch: Batch) -> list[Any] | Written:
-        items: list[Any] = batch.read() if isinstance(batch, Lines) else batch
-        found: list[Any] | Written = self._job.sent(batch, items, list(map(self._lost, items)))
-        return found
 
     def _futures(self) -> list[Future[Done]]:
         return [future for _, future in self._under_way.values()]

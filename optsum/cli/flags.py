@@ -75,7 +75,10 @@ def open_topics(
     """Read topics, at most `limit`, and report recognised columns; without `read`, workers decode the lines."""
     from optsum.corpus.topics import topics_read, unread_topics
 
-    reading = reading.of_input(name_of(path), columns, lambda sentence: tell(sentence, DONE))
+    def told(sentence: str) -> None:
+        tell(sentence, DONE)
+
+    reading = reading.of_input(name_of(path), columns, told)
     return islice(topics_read(path, reading), limit) if read else unread_topics(path, reading, limit)
 
 

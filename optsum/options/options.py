@@ -48,7 +48,6 @@ from optsum.metrics.rouge import Metric, official_name, parse_metric
 from optsum.options.presets import PRESETS
 from optsum.plugins import named_function, place_of
 from optsum.registry import BACKENDS, CERTIFIED, DEFAULT_STRATEGY, FORMULATIONS, STRATEGIES
-from optsum.system.clock import LIMIT_OPTIONS, Limits
 from optsum.system.files import as_path, forget_changed, forget_former, of_files, parse_toml, read_text
 from optsum.whole import whole, whole_numbers
 
@@ -65,7 +64,7 @@ def listed_numbers(value: Any) -> str | None:
     """Return sentence numbers (the text ``0, 3``, a list, or a number) as the text ``0,3``."""
     if value is None:
         return None
-    items = value.split(",") if isinstance(value, str) else value
+    items: Any = value.split(",") if isinstance(value, str) else value
     if isinstance(items, int) and not isinstance(items, bool):
         items = [items]
     try:
@@ -845,9 +844,6 @@ class Options(Model):
         """Return the specification of the objective, with the tokenizer for topics that are not tokenized yet."""
         return _spec(self)
 
-    def limits(self) -> Limits:
-        return Limits.named({name: getattr(self, name) for name in LIMIT_OPTIONS})
-
     def formulated(self) -> Formulation:
         shipped = self.formulation in FORMULATIONS.builtin and not self.formulation_options
         return _formulated(self) if shipped else _formulated.__wrapped__(self)
@@ -968,6 +964,7 @@ def _spec(options: Options) -> Spec:
     from optsum.problem.formulation import Sides, Spec
 
     require, forbid = (tuple(map(int, text.split(","))) if text else () for text in (options.require, options.forbid))
+    analyzer = options.analyzer()
     sides = Sides(
         max_sentences=options.max_sentences,
         max_characters=options.max_characters,
@@ -982,7 +979,7 @@ def _spec(options: Options) -> Spec:
     values["references"] = "mean" if options.references == "mean" else "pooled"
     # A maximum length "reference" depends on the topic (`optsum.running.one_problem.Setup.spec_for`).
     values["max_length"] = options.max_length if isinstance(options.max_length, int) else NO_LIMIT
-    return Spec(analyzer=options.analyzer(), sides=sides, **values)
+    return Spec(analyzer=analyzer, sides=sides, **values)
 
 
 @of_files
@@ -1042,10 +1039,9 @@ def resolve(
 ) -> Options:
     """Return the checked options of a search: defaults, overridden by the preset, by the file, and by given options.
 
-    `given`: options by name; a value None means "not given". `config`: path of a TOML file. `strategy`: the strategy if
-    none is given; if None, the one that a given option implies, otherwise "auto". `among_others`: whether the options
-    are shared with other searches, so that some may not apply to this one. `taken`: options of the file to ignore.
-    `reports`: whether given options that change nothing are reported.
+    A given value None means "not given". `strategy`: the default; if None, the one that a given option implies, or
+    "auto". `among_others`: whether other searches share the options, so that some may not apply to this one. `taken`:
+    options of the file to ignore. `reports`: whether given options that change nothing are reported.
     """
     if config is None and not any(starmap(_may_change, (given or {}).items())):
         told = tuple((name, repr(value), value) for name, value in (given or {}).items())  # True, 1 and 1.0 are equal

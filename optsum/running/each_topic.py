@@ -104,12 +104,10 @@ def each_topic(
     """Yield the results of topics, also of those that failed.
 
     Results are lists, one for each topic; `Several` lists of topics that were searched together; or, for `Lines`, rows
-    that a worker has `Written`. `setups`: all setups of the searches; they have the same problems and the same options
-    of workers. `solve_part`: returns the results of one problem: one for each setup, or fewer if the last is
-    interrupted; it is pickled for other processes. `finish`: converts a result of `optsum.running.one_problem.answer`
-    to results of `solve_part`; with it, topics may be searched together. `scores`: whether these results need the
-    official scores. `row_of`: converts results to rows in worker processes; needed if there are `Lines` among the
-    topics.
+    that a worker has `Written`. `setups`: all setups of the searches, with the same problems and options of workers.
+    `solve_part` (pickled): returns the results of one problem, one for each setup, or fewer if the last is interrupted.
+    `finish`: converts a result of `optsum.running.one_problem.answer` to those of `solve_part`; with it, topics may be
+    searched together. `scores`: whether these need the official scores. `row_of`: converts results of `Lines` to rows.
     """
     given = topics_of(topics, reading_of(setups[0].options))  # its notes report doubts about these topics
     if executor is not None:  # its processes find on disk what this one compiles

@@ -27,7 +27,7 @@ from optsum.problem.formulation import Formulation, Sides, Spec, Task
 from optsum.problem.problem import CoverageProblem
 from optsum.registry import DEFAULT_HEURISTIC, STRATEGIES
 from optsum.running.search import exact_text, get_ready, is_ours, searched
-from optsum.system.clock import INTERRUPTED_S, NEVER, Deadline, Limits, Stopped, Termination, clock
+from optsum.system.clock import INTERRUPTED_S, LIMIT_OPTIONS, NEVER, Deadline, Limits, Stopped, Termination, clock
 from optsum.system.files import forget, of_files
 from optsum.system.processes.signal_guard import postponing
 from optsum.text.analyzer import nothing_left, stems_another, tokenizer_check
@@ -97,10 +97,7 @@ class Setup:
         return replace(spec, max_length=_length_of_references(topic, spec))
 
     def faults_of(self, topic: Topic) -> tuple[str | None, str | None]:
-        """Return an error (the tokenizer drops almost all text) and a warning, or None for each.
-
-        Warnings: the tokenizer damages text, or a file of side constraints does not list the topic.
-        """
+        """Return an error (almost all text is dropped) and a warning (text is damaged, constraints lack), or None."""
         names = {topic.id, self._named(topic)}
         sides = {name: getattr(self.spec.sides, name) for name in ("exclusive", "requires")}
         lacking = [name for name, each in sides.items() if isinstance(each, Mapping) and names.isdisjoint(each)]
@@ -171,7 +168,7 @@ def setup_of(options: Options) -> Setup:
         spec=spec,
         spec_of_tokens=of_tokens,
         strategy=strategy,
-        limits=options.limits(),
+        limits=Limits.named({name: getattr(options, name) for name in LIMIT_OPTIONS}),
         scores=tuple(dict.fromkeys([*parse_metric(options.metric).components, *reported])),
         blank=Result(
             formulation=options.formulation,
@@ -190,8 +187,8 @@ def setup_of(options: Options) -> Setup:
 def problems(topic: Topic, setup: Setup) -> Iterator[Topic]:
     """Yield the problems of a topic, by the option `references`: the topic, or copies with one reference each.
 
-    With "best", the topic keeps all references, which are searched one by one later. With "agreed", it keeps the one
-    that agrees best with another; if the time limit comes first, it keeps all, and `build` refuses it.
+    With "best" it keeps all references, which are searched one by one later; with "agreed" the one that agrees best
+    with another. If the time limit comes first, it keeps all, and `build` refuses it.
     """
     options = setup.options
     if options.vectors is not None:
@@ -262,13 +259,10 @@ _PROVEN = {Status.OPTIMAL, Status.INFEASIBLE}
 def best_of_references(topic: Topic, setup: Setup, single: Single) -> Result:
     """Return the result of the reference with the largest value.
 
-    For a topic of many sentences, every reference is first searched greedily and bounded. The exact strategy then
-    searches only the references whose bound is unknown or reaches the best known value, the most promising first, for
-    selections better than that. If the best is not proven, each selection found is evaluated on all references, because
-    its value may be larger on another one.
-
-    All references share one time limit, and half a second after it for what must still be done. Thousands of references
-    may need more time; then the result has no bound.
+    For a topic of many sentences, every reference is first searched greedily and bounded; then the exact strategy
+    searches those whose bound is unknown or reaches the best known value. If the best is not proven, each selection
+    found is evaluated on all references, because its value may be larger on another one. All references share one time
+    limit, and half a second after it; thousands may need more time, and then the result has no bound.
     """
     began, over = clock(), too_late(setup)
     large = len(topic.sentences) >= _LARGE and len(topic.references) > 1
@@ -303,11 +297,10 @@ def best_of_references(topic: Topic, setup: Setup, single: Single) -> Result:
 def _search_hopeful(
     results: list[tuple[int, Result]], topic: Topic, setup: Setup, single: Single, began: float, over: Deadline
 ) -> None:
-    """Replace greedy results by exact results where the bound allows the largest value, the most promising first.
-
-    A search that reached its share of the time limit is repeated if other searches have left it more time.
-    """
-    given: dict[int, float] = {}  # index of a result -> time limit (s) of the last exact search of its reference
+    """Replace greedy results by exact results where the bound allows the largest value, the most promising first."""
+    # Index of a result -> time limit (s) of the last exact search of its reference, which is repeated if others have
+    # left it more time.
+    given: dict[int, float] = {}
 
     def hope(place: int) -> tuple[bool, bool, Key, int]:
         bound = results[place][1].bound_key
@@ -392,9 +385,8 @@ def for_each_reference(
 ) -> list[tuple[int, T]]:
     """Return the number and the `answer` of each reference, without those that raise an `InputError`.
 
-    `answer` gets the setup with an even share of the time that is left at that moment. After Ctrl-C, or when `over` has
-    passed, the other references get `unsearched` answers, so that nothing is claimed about all references. `result_of`:
-    returns the result of an answer, which says whether Ctrl-C ended it.
+    `answer` gets the setup with an even share of the time that is left. After Ctrl-C, or when `over` has passed, the
+    other references get `unsearched` answers. `result_of`: returns the result of an answer.
     """
     found: list[tuple[int, T]] = []
     refused: InputError | None = None
@@ -432,9 +424,8 @@ def too_late(setup: Setup) -> Deadline:
 def best_result(results: Sequence[tuple[int, Result]]) -> Result:
     """Return the best result of all references (the first in case of ties) as the result of the topic.
 
-    The result is optimal only if no other reference can have a larger value: each is solved, or its bound is not
-    larger. The bound is the largest bound; times and counts are summed. ``reference`` is the number of the best
-    reference, and ``reference_objectives`` has the value of each reference.
+    It is optimal only if no other reference can have a larger value: each is solved, or its bound is not larger. The
+    bound is the largest bound; times and counts are summed.
     """
     held = [(number, result) for number, result in results if result.key is not None]
     bounds = [result.bound_key for _, result in results if result.status is not Status.INFEASIBLE]
@@ -712,10 +703,7 @@ def _made_ready(setup: Setup, small: Options) -> float:
 
 
 def _try_parts(setup: Setup) -> CoverageProblem | None:
-    """Refuse unsupported combinations, and warm up one of optsum's own strategies on the smallest instance.
-
-    The result is this instance; None if the strategy is a third party's, or for other kinds of problems.
-    """
+    """Refuse unsupported combinations; warm up one of optsum's own strategies on a tiny instance, and return this."""
     if setup.formulation.has_metric:
         setup.formulation.serves.check(setup.formulation.name, setup.spec)
     if is_ours(setup.strategy):

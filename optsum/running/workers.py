@@ -287,10 +287,9 @@ def in_order(
 ) -> Generator[Outcomes, None, None]:
     """Yield ``work(item)`` for each item, in order; with `together`, available results of several at once (`Several`).
 
-    `work`: returns the results of one item; if Ctrl-C ended a search, the last result has the termination
-    "interrupted". Pickled for processes. `items`: read only as far as needed, so that memory does not grow. `crew`: the
-    workers; None means this process, which gets no `Lines`. `lost`: makes the results of an item that killed two
-    processes. `together`: see `Job`; with it several items are read ahead. `sent`: makes `Written` of `Lines`.
+    `work`, `together`, `sent`: see `Job`; with `together`, several items are read ahead. `items`: read only as far as
+    needed, so that memory does not grow. `crew`: the workers; None means this process, which gets no `Lines`. `lost`:
+    makes the results of an item that killed two processes.
     """
     if crew is not None:
         job = Job(work, sent, uuid4().hex, together or list)

@@ -639,7 +639,10 @@ class _NearBest:
         if self._stopped != "interrupted":
             try:
                 if number not in self._tasks:
-                    self._tasks[number] = self._task(part_of(self._topic, number), setup)
+                    kept, part = set(self._units), part_of(self._topic, number)
+                    task = build(part, setup, setup.limits.building(), keep_unmatched=True)
+                    others = [unit for unit, name in enumerate(task.units) if name not in kept]
+                    self._tasks[number] = replace(task, problem=task.problem.without(others)) if others else task
                 found = _enumerated(self._tasks[number], setup, nearness, began)
             except Stopped:
                 reason = Termination.TIME_LIMIT
@@ -649,12 +652,6 @@ class _NearBest:
         if not found.complete:
             self._stopped = found.termination
         return found
-
-    def _task(self, part: Topic, setup: Setup) -> Task:
-        task = build(part, setup, setup.limits.building(), keep_unmatched=True)
-        kept = set(self._units)
-        others = [unit for unit, name in enumerate(task.units) if name not in kept]
-        return replace(task, problem=task.problem.without(others)) if others else task
 
     def _united(self, near: Sequence[Oracles], threshold: Fraction | None) -> Oracles:
         """Return the union of near-optimal selections on each reference; none if the threshold is unknown."""

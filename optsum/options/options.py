@@ -1124,7 +1124,7 @@ def _resolve(
         alike = isinstance(exclusive_of(options.exclusive), Fraction) or None
         told |= {"preset": options.preset, "min_length": options.min_length or None}
         refuse_of_texts(**told, **{f"exclusive={options.exclusive}": alike})
-    _check(options)
+    _checked(options)
     return options
 
 
@@ -1165,8 +1165,8 @@ def _meant(options: Options) -> str | None:
 
 @of_files
 @lru_cache(maxsize=64)
-def _check(options: Options) -> None:
-    """Refuse options that contradict one another, unknown names and unreadable files."""
+def _checked(options: Options) -> Spec:
+    """Return the specification; refuse options that contradict one another, unknown names and unreadable files."""
     from optsum.coverage.instance import Sense
 
     formulation = options.formulated()
@@ -1194,6 +1194,7 @@ def _check(options: Options) -> None:
     spec = options.spec()
     if spec.length_unit == "tokens":  # raises now if the tokenizer cannot be loaded
         spec.length_of  # noqa: B018
+    return spec
 
 
 def resolve_score(given: Mapping[str, Any] | None = None, *, config: str | Path | None = None) -> ScoreOptions:

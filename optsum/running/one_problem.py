@@ -23,7 +23,7 @@ from optsum.errors import BackendError, InputError, OptionError, OptsumError, Un
 from optsum.metrics.rouge import Metric, agreed_reference, parse_metric, score_row
 from optsum.options.options import OF_WORKERS, Options, ScoreOptions
 from optsum.plugins import is_place
-from optsum.problem.formulation import Formulation, Sides, Spec, Task
+from optsum.problem.formulation import Formulation, Spec, Task
 from optsum.problem.problem import CoverageProblem
 from optsum.registry import DEFAULT_HEURISTIC, STRATEGIES
 from optsum.running.search import exact_text, get_ready, is_ours, searched
@@ -790,7 +790,8 @@ def signature_of(setup: Setup, tokenizer: str) -> str:
         else:  # vectors that come with the topics, or from a model, are not known here
             vectors = "own" if options.vectors is None else _digest(options.vectors)[:12]
             parts |= {"unit": str(options.similarity_unit), "vectors": vectors}
-    names = [each.name for each in fields(Sides)] + [name for name in formulation.flags if name != "max_length"]
+    sides = [each.name for each in fields(setup.spec.sides)]
+    names = (*sides, *(name for name in formulation.flags if name != "max_length"))
     own = {name: getattr(options, name) for name in names} | dict(options.formulation_options)
     return _line({**parts, **{name: str(value) for name, value in own.items() if value is not None}})
 

@@ -1077,7 +1077,7 @@ def _with_subsequences(
     tokens, begin, different, bounds, units, gains, feeds, start, feature, number, level_start, level, slot, totals,
     none,
 ):  # fmt: skip
-    """Add the common subsequences of sentences to an instance, as `optsum.problem.objective.Ratios` does.
+    """Add the common subsequences of sentences to an instance, as `optsum.problem.objective.coverage_of` does.
 
     `units`: the numbers of the sentences. `gains`, `feeds` (references,): gain of a hit in each reference, and the
     total that it feeds. `totals`: number of totals that are searched. `none`: the arrays of no ceilings.

@@ -373,8 +373,9 @@ def run_compare(
     form = table_format(format_)
     plot_path = None if plot is None else checked_plot(plot)
     options = _posed(files, options, time_limit=time_limit)
-    own: dict[str, Any] = {"seeds": seeds, "exact_time_limit": exact_time_limit, "config": files.config}
-    plan = plan_of(strategies, exact, backends, **own, **options)
+    plan = plan_of(
+        strategies, exact, backends, seeds=seeds, exact_time_limit=exact_time_limit, config=files.config, **options
+    )
     begun = partial(started, start=start, reading=plan.variants[0].reading)
     work = _search_loop(files, files.output, plan.variants)
     table = Comparison(plan, keep_results=False)

@@ -116,8 +116,10 @@ def search(
         raise OptionError(f"limits is {asked[0]!r:.60}: give an optsum.Limits.")
     if not (asked[1] is None or callable(asked[1])):
         raise OptionError(f"on_progress is {asked[1]!r:.60}: give a function of the run.")
-    how: dict[str, Any] = {"on_progress": on_progress, "root_bound": root_bound, "bound": bound, "start": start}
-    result = searched(problem, strategy, limits or Limits.named(named), seed, **how)
+    limits = limits or Limits.named(named)
+    result = searched(
+        problem, strategy, limits, seed, on_progress=on_progress, root_bound=root_bound, bound=bound, start=start
+    )
     known = Fraction(result.objective_exact) if result.objective_exact is not None else None
     if known is not None and root_bound is not None and exceeds(problem.sense, known, checked_bound(root_bound)):
         raise InputError(f"root_bound is {root_bound!s:.30}, but a selection worth {known!s:.40} is known: omit it.")

@@ -21,7 +21,7 @@ from itertools import combinations, groupby
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from optsum.chunks.parse import Parse, WorkingTree, is_punctuation
+from optsum.chunks.parse import Parse, Token, WorkingTree, is_punctuation
 from optsum.errors import InputError, OptsumError, unknown_name
 from optsum.system.files import PathLike, parse_toml, read_text
 
@@ -34,15 +34,14 @@ SCHEMES: Final = ("ud", "clearnlp")
 _WORDS: Final = ("english",)
 # Part-of-speech tags of Universal Dependencies, and the tags that spaCy adds.
 _UPOS: Final = (
-    "*", "ADJ", "ADP", "ADV", "AUX", "CCONJ", "CONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN", "PUNCT",
-    "SCONJ", "SPACE", "SYM", "VERB", "X",
-)  # fmt: skip
+    *("*", "ADJ", "ADP", "ADV", "AUX", "CCONJ", "CONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN", "PUNCT"),
+    *("SCONJ", "SPACE", "SYM", "VERB", "X"),
+)
 _Lexicon: TypeAlias = dict[str, tuple[str, ...] | dict[str, tuple[str, ...]]]
 PROFILES: Final = ("strict", "paper")
 """Profiles: ``strict`` keeps or drops chunks tied by `Action.REQ` together; ``paper`` can drop any but the root."""
 
 _OPENERS = {"(", "[", "{", "“", "‘", "„", "‚", "«", "‹", "¿", "¡", "``", "`", "-LRB-", "-LSB-", "-LCB-"}
-_EITHER = {'"', "'"}  # Quotation marks that may open or close.
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +58,10 @@ class NamePattern:
         wanted = frozenset(name for name in names if not name.startswith("!"))
         return cls(wanted, refused, bool(wanted) and not refused and not any("*" in name for name in wanted))
 
-    def match(self, name: str) -> bool:
+    def match(self, *names: str) -> bool:
+        """Return whether some of a word's names are wanted, and none is refused."""
         if self.plain:
-            return name in self.wanted
-        return (not self.wanted or _among(name, self.wanted)) and not _among(name, self.refused)
-
-    def match_any(self, names: list[str]) -> bool:
+            return not self.wanted.isdisjoint(names)
         wanted = not self.wanted or any(_among(name, self.wanted) for name in names)
         return wanted and not any(_among(name, self.refused) for name in names)
 
@@ -100,32 +97,24 @@ class Pattern:
     side: str | None = None  # "left" or "right": where the word must stand, seen from its head.
 
     def match(self, tree: WorkingTree, word: int) -> bool:
-        return self._is(tree, word) and self._stands(tree, word)
-
-    def _is(self, tree: WorkingTree, word: int) -> bool:
-        token = tree.parse.tokens[word]
-        return not (
+        token, head = tree.parse.tokens[word], tree.head[word]
+        if (
             (self.relation is not None and not self.relation.match(tree.relation[word]))
             or (self.upos is not None and not self.upos.match(token.upos))
             or (self.xpos is not None and not self.xpos.match(token.xpos))
             or (self.lemma is not None and not self.lemma.match(tree.lemma(word)))
             or (self.form is not None and not self.form.match(token.form.lower()))
-            or (self.feats is not None and not self.feats.match_any(_values(token.feats)))
-        )
-
-    def _stands(self, tree: WorkingTree, word: int) -> bool:
-        head = tree.head[word]
-        if self.child is not None and not any(self.child.match(tree, each) for each in tree.children(word)):
-            return False
-        if self.no_child is not None and any(self.no_child.match(tree, each) for each in tree.children(word)):
+            or (self.feats is not None and not self.feats.match(*_values(token.feats)))
+            or (self.child is not None and not any(self.child.match(tree, each) for each in tree.children(word)))
+            or (self.no_child is not None and any(self.no_child.match(tree, each) for each in tree.children(word)))
+        ):
             return False
         if head == -1:
             return not (self.head or self.sibling or self.takes or self.hyphen or self.side)
-        if self.side is not None and (self.side == "left") != (word < head):
-            return False
         others = [each for each in tree.children(head) if each != word]
         return not (
-            (self.head is not None and not self.head.match(tree, head))
+            (self.side is not None and (self.side == "left") != (word < head))
+            or (self.head is not None and not self.head.match(tree, head))
             or (self.sibling is not None and not any(self.sibling.match(tree, each) for each in others))
             or (self.no_sibling is not None and any(self.no_sibling.match(tree, each) for each in others))
             or (self.takes is not None and not _takes(self.takes, tree, word, head))
@@ -138,23 +127,22 @@ def _values(feats: Mapping[str, str]) -> list[str]:
 
 
 def _takes(table: Mapping[str, NamePattern], tree: WorkingTree, word: int, head: int) -> bool:
-    cases = [tree.lemma(each) for each in tree.children(word) if _is_preposition(tree, each)] or [tree.lemma(word)]
-    verb = tree.lemma(head)
+    found = [
+        each
+        for each in tree.children(word)
+        if tree.relation[each] == "case"
+        or (tree.relation[each] == "mark" and tree.parse.tokens[each].upos in {"ADP", "SCONJ"})
+    ]
+    cases, verb = [tree.lemma(each) for each in found or [word]], tree.lemma(head)
     keys = [verb, *(f"{verb} {tree.lemma(each)}" for each in tree.children(head))]
     return any(key in table and any(map(table[key].match, cases)) for key in keys)
-
-
-def _is_preposition(tree: WorkingTree, word: int) -> bool:
-    return tree.relation[word] == "case" or (
-        tree.relation[word] == "mark" and tree.parse.tokens[word].upos in {"ADP", "SCONJ"}
-    )
 
 
 def _hyphenated(tree: WorkingTree, word: int, head: int) -> bool:
     first, last = sorted((word, head))
     tokens = tree.parse.tokens
     between = tree.parse.text[tokens[first].end : tokens[last].start]
-    return any(sign in between for sign in "-‐‑–") and not any(sign.isspace() for sign in between)
+    return any(sign in between for sign in "-‐‑–") and not any(map(str.isspace, between))
 
 
 def _with(tree: WorkingTree, word: int, relation: NamePattern) -> list[int]:
@@ -295,9 +283,8 @@ class Rules:
     def decide(self, tree: WorkingTree, word: int) -> ChunkRule:
         relation = tree.relation[word]
         if (candidates := self._by_relation.get(relation)) is None:
-            candidates = tuple(
-                rule for rule in self.rules if rule.pattern.relation is None or rule.pattern.relation.match(relation)
-            )
+            known = ((rule, rule.pattern.relation) for rule in self.rules)
+            candidates = tuple(rule for rule, wanted in known if wanted is None or wanted.match(relation))
             self._by_relation[relation] = candidates
         return next((rule for rule in candidates if rule.pattern.match(tree, word)), _OTHERWISE)
 
@@ -385,12 +372,8 @@ def _full(table: dict[str, Any]) -> dict[str, Any]:
         if own["extends"] not in SCHEMES:
             raise unknown_name("table of chunk rules to extend", own["extends"], SCHEMES)
         base = _full(parse_toml(_shipped(f"rules_{own['extends']}"), own["extends"]))
-        steps = own["reattach"] or base["reattach"]
-        own = base | {
-            "reattach": steps,
-            "rule": own["rule"] + base["rule"],
-            "lexicon": base["lexicon"] | own["lexicon"],
-        }
+        base["reattach"] = own["reattach"] or base["reattach"]
+        own = base | {"rule": own["rule"] + base["rule"], "lexicon": base["lexicon"] | own["lexicon"]}
     if not own["rule"]:
         raise InputError("there is no [[rule]]; give at least one")
     return own
@@ -479,16 +462,13 @@ class _Reader:
         if "relation" in table:
             conditions["relation"] = self.relations(table["relation"], "relation")
         conditions |= {key: self._pattern(table[key], key) for key in self.patterns if key in table}
-        return Pattern(**conditions, takes=self._takes(table.get("takes")), hyphen=hyphen, side=side)
-
-    def _takes(self, name: Any) -> dict[str, NamePattern] | None:
-        if name is None:
-            return None
-        words = self._lexicon.get(name) if isinstance(name, str) else None
-        if not isinstance(words, dict):
-            tables = [key for key, known in self._lexicon.items() if isinstance(known, dict)]
-            raise unknown_name("table in [lexicon]", name, tables)
-        return {lemma: NamePattern.of(prepositions) for lemma, prepositions in words.items()}
+        if (name := table.get("takes")) is not None:
+            words = self._lexicon.get(name) if isinstance(name, str) else None
+            if not isinstance(words, dict):
+                tables = [key for key, known in self._lexicon.items() if isinstance(known, dict)]
+                raise unknown_name("table in [lexicon]", name, tables)
+            conditions["takes"] = {lemma: NamePattern.of(prepositions) for lemma, prepositions in words.items()}
+        return Pattern(**conditions, hyphen=hyphen, side=side)
 
     def step(self, table: dict[str, Any]) -> Callable[[WorkingTree], None]:
         name = table.get("step")
@@ -540,23 +520,17 @@ def chunk_tree(parse: Parse, profile: str = "strict", rules: Rules | None = None
     tree = rules.prepare(parse)
     decided = {word: rules.decide(tree, word) for word in tree.words if word != tree.root}
     top = _tops(tree, decided)
-    number = {head: n for n, head in enumerate(dict.fromkeys(top[word] for word in tree.words), start=1)}
-    tokens: dict[int, list[int]] = {n: [] for n in number.values()}
+    tokens: dict[int, list[int]] = {top[word]: [] for word in tree.words}
     for token, word in enumerate(owners(parse, tree.words)):
-        tokens[number[top[word]]].append(token)
+        tokens[top[word]].append(token)
+    number = {head: n for n, head in enumerate(tokens, start=1)}
     graph = nx.DiGraph(text=parse.text, profile=profile, rules=rules.name, root=number[tree.root])
-    for head, n in number.items():
-        graph.add_node(n, tokens=tuple(tokens[n]), head=head)
+    graph.add_nodes_from((n, {"tokens": tuple(tokens[head]), "head": head}) for head, n in number.items())
     for head, n in number.items():
         if head != tree.root:
-            rule = decided[head]
-            graph.add_edge(
-                number[top[tree.head[head]]],
-                n,
-                required=rule.action is Action.REQ and profile == "strict",
-                relation=tree.relation[head],
-                note=rule.note,
-            )
+            rule, above = decided[head], number[top[tree.head[head]]]
+            required = rule.action is Action.REQ and profile == "strict"
+            graph.add_edge(above, n, required=required, relation=tree.relation[head], note=rule.note)
     if not nx.is_arborescence(graph):
         raise InputError(
             f"{parse.source or parse.text[:40]!r}: its chunks do not form a tree by the rules {rules.name}: "
@@ -584,34 +558,30 @@ def owners(parse: Parse, words: Sequence[int]) -> list[int]:
     found: list[int] = []
     waiting: list[int] = []  # tokens of the next word
     before = -1
-    for number in range(len(parse.tokens)):
+    for number, token in enumerate(parse.tokens):
         if number in is_word:
             before = number
             for each in waiting:
                 found[each] = number
             waiting.clear()
-        elif before == -1 or waiting or _opens(parse, number, seen):  # an opening mark, or one after it
+        elif before == -1 or waiting or _opens(parse, token, seen[token.form]):  # an opening mark, or one after it
             waiting.append(number)
         found.append(before)
-        seen[parse.tokens[number].form] += 1
+        seen[token.form] += 1
     for each in waiting:
-        found[each] = before if before != -1 else words[0]
+        found[each] = before
     return found
 
 
-def _opens(parse: Parse, number: int, seen: Counter[str]) -> bool:
-    token = parse.tokens[number]
-    if token.form in _OPENERS:
-        return True
-    if token.form not in _EITHER:
-        return False
+def _opens(parse: Parse, token: Token, times: int) -> bool:
+    """Return whether a mark opens; `times`: how often it stands before, because some open and close alternately."""
+    if token.form not in {'"', "'"}:
+        return token.form in _OPENERS
     if token.xpos in {"``", "''"}:
         return token.xpos == "``"
     blank_before = token.start == 0 or parse.text[token.start - 1].isspace()
     blank_behind = parse.text[token.end : token.end + 1].strip() == ""
-    if blank_before != blank_behind:
-        return blank_before
-    return seen[token.form] % 2 == 0  # blanks do not decide: such marks open and close alternately
+    return blank_before if blank_before != blank_behind else times % 2 == 0
 
 
 def bracketed(parse: Parse, tree: nx.DiGraph) -> str:
@@ -619,7 +589,7 @@ def bracketed(parse: Parse, tree: nx.DiGraph) -> str:
     seen: set[int] = set()
     pieces = []
     for chunk, words in _pieces(parse, tree):
-        pieces.append(f"[{' '.join(words)}]{chunk if chunk in seen else _numbered(tree, chunk)}")
+        pieces.append(f"[{words}]{chunk if chunk in seen else _numbered(tree, chunk)}")
         seen.add(chunk)
     return " ".join(pieces)
 
@@ -630,7 +600,7 @@ def indented(parse: Parse, tree: nx.DiGraph) -> str:
 
     texts: dict[int, list[str]] = {}
     for chunk, words in _pieces(parse, tree):
-        texts.setdefault(chunk, []).append(" ".join(words))
+        texts.setdefault(chunk, []).append(words)
     depth = nx.shortest_path_length(tree, tree.graph["root"])
     return "\n".join(
         f"{'  ' * depth[chunk]}{_numbered(tree, chunk)} {' ... '.join(texts[chunk])}"
@@ -662,7 +632,7 @@ def word_sequences(parse: Parse, tree: nx.DiGraph) -> Iterator[tuple[str, str]]:
     """
     import networkx as nx
 
-    chunk_of = {token: chunk for chunk, tokens in tree.nodes(data="tokens") for token in tokens}
+    chunk_of = _chunk_of(tree)
     words = [place for place, token in enumerate(parse.tokens) if not is_punctuation(token)]
     tied = nx.Graph((one, other) for one, other, required in tree.edges(data="required") if required)
     tied.add_nodes_from(tree)
@@ -681,10 +651,14 @@ def word_sequences(parse: Parse, tree: nx.DiGraph) -> Iterator[tuple[str, str]]:
             yield gram, f"{gram}  V={shown[0]}  U={shown[1]}{torn}"
 
 
-def _pieces(parse: Parse, tree: nx.DiGraph) -> list[tuple[int, list[str]]]:
-    chunk_of = {token: chunk for chunk, tokens in tree.nodes(data="tokens") for token in tokens}
-    runs = groupby(range(len(parse.tokens)), key=chunk_of.__getitem__)
-    return [(chunk, [parse.tokens[token].form for token in run]) for chunk, run in runs]
+def _chunk_of(tree: nx.DiGraph) -> dict[int, int]:
+    return {token: chunk for chunk, tokens in tree.nodes(data="tokens") for token in tokens}
+
+
+def _pieces(parse: Parse, tree: nx.DiGraph) -> list[tuple[int, str]]:
+    """Return the runs of adjacent tokens of one chunk, each with its chunk, as text."""
+    runs = groupby(range(len(parse.tokens)), key=_chunk_of(tree).__getitem__)
+    return [(chunk, " ".join(parse.tokens[token].form for token in run)) for chunk, run in runs]
 
 
 def _numbered(tree: nx.DiGraph, chunk: int) -> str:

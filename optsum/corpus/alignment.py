@@ -26,7 +26,7 @@ from optsum.corpus.formats import Line, decoded
 from optsum.corpus.topic import BadTopic, Cover, Flat, Text, Topic, as_id, reading_of
 from optsum.corpus.topics import AnyTopics, checked_texts, open_records, unique_topics
 from optsum.errors import InputError, OptionError, UnsupportedError
-from optsum.metrics.rouge import Counts, Metric, parse_metric
+from optsum.metrics.rouge import Counts, parse_metric
 from optsum.text.analyzer import Analyzer, load_stopwords
 from optsum.whole import is_list, whole
 
@@ -161,50 +161,41 @@ def align(
     reading = reading_of(language=language, splitter=splitter, flat=flat, lines=lines, source_words=source_words)
     reading = reading._replace(summary_lines="broken")
     known = checked_texts(topics, "align", reading)
-    if alignments is not None:
-        each = _marked(known, _read_marks(alignments), needed)
+
+    def aligned(topic: Topic | BadTopic) -> Iterator[Topic | BadTopic]:
+        if isinstance(topic, BadTopic):
+            yield topic
+            return
+        if not topic.sentences or not topic.references:
+            yield BadTopic(topic.id, topic.source, "there is no document or no reference to align; give both")
+            return
+        try:
+            names = list(texts_of(topic))
+        except InputError as error:
+            yield BadTopic(topic.id, topic.source, str(error))
+            return
+        analyzer = ready if all(isinstance(sentence, tuple) for sentence in topic.sentences) else raw
+        source = [parsed.count(analyzer.tokens(sentence)) for sentence in topic.sentences]
+        for number, reference in enumerate(topic.references):
+            wanted = [parsed.count(analyzer.tokens(sentence)) for sentence in reference]
+            cover = [corresponding_sets(counts, source, share, max_sentences, max_sets) for counts in wanted]
+            cut = [sentence for sentence, (_, complete) in enumerate(cover) if not complete]
+            sets = tuple(tuple(tuple(names[unit] for unit in units) for units in sets) for sets, _ in cover)
+            how = {**made, "reference": number} | ({"cut": cut} if cut else {})
+            yield _of_reference(topic, number, (reference,), sets, how)
+
+    if alignments is None:
+        each = chain.from_iterable(map(aligned, known))
     else:
-        counting = parsed, share, (max_sentences, max_sets), (raw, ready), made
-        each = (aligned for topic in known for aligned in _aligned(topic, *counting))
+        each = _marked(known, _read_marks(alignments), needed)
     # A topic may already have the id t#0, which is made for the first of several references of t.
     return unique_topics(each, "a second topic would be named {!r}; give each its own id")
-
-
-def _aligned(
-    topic: Topic | BadTopic,
-    metric: Metric,
-    threshold: Fraction,
-    most: tuple[int, int],
-    analyzers: tuple[Analyzer, Analyzer],
-    made: dict[str, Any],
-) -> Iterator[Topic | BadTopic]:
-    if isinstance(topic, BadTopic):
-        yield topic
-        return
-    if not topic.sentences or not topic.references:
-        yield BadTopic(topic.id, topic.source, "there is no document or no reference to align; give both")
-        return
-    try:
-        names = list(texts_of(topic))
-    except InputError as error:
-        yield BadTopic(topic.id, topic.source, str(error))
-        return
-    analyzer = analyzers[all(isinstance(sentence, tuple) for sentence in topic.sentences)]
-    source = [metric.count(analyzer.tokens(sentence)) for sentence in topic.sentences]
-    for number, reference in enumerate(topic.references):
-        wanted = [metric.count(analyzer.tokens(sentence)) for sentence in reference]
-        cover = [corresponding_sets(counts, source, threshold, *most) for counts in wanted]
-        cut = [sentence for sentence, (_, complete) in enumerate(cover) if not complete]
-        sets = tuple(tuple(tuple(names[unit] for unit in units) for units in sets) for sets, _ in cover)
-        how = {**made, "reference": number} | ({"cut": cut} if cut else {})
-        yield _of_reference(topic, number, (reference,), sets, how)
 
 
 def _of_reference(
     topic: Topic, number: int | None, references: tuple[Text, ...], cover: Cover, made: Mapping[str, Any]
 ) -> Topic:
-    several = number is not None and len(topic.references) > 1
-    name = f"{topic.id}#{number}" if several else topic.id
+    name = f"{topic.id}#{number}" if number is not None and len(topic.references) > 1 else topic.id
     return replace(topic, id=name, references=references, cover=cover, meta={**topic.meta, "align": made})
 
 
@@ -213,7 +204,7 @@ class _Marks(BaseModel):
 
     topic_id: str | int
     reference_index: int | None = Field(None, ge=0)
-    text: str | list[str] | None = Field(None, validation_alias=AliasChoices("text", "answer"))
+    text: str | list[str] | None = Field(None, validation_alias=AliasChoices("text", "answer"))  # or its sentences
     alternatives: list[list[_Unit]] | None = None
     relevant: list[_Unit] | None = None
     relevant_ranges: list[tuple[int, int]] | None = None
@@ -223,10 +214,6 @@ class _Marks(BaseModel):
         if sum(each is not None for each in (self.alternatives, self.relevant, self.relevant_ranges)) != 1:
             raise ValueError("give one of alternatives, relevant and relevant_ranges")
         return self
-
-    @property
-    def texts(self) -> list[str]:
-        return [self.text] if isinstance(self.text, str) else list(self.text or ())
 
     def sets(self, needed: str) -> list[list[_Unit]]:
         if self.alternatives is not None:
@@ -285,16 +272,16 @@ def _with_marks(topic: Topic, number: int | None, parts: Sequence[_Marks], neede
     first = [0, *accumulate(map(len, topic.documents))]
 
     def named(unit: _Unit) -> SentenceId:
+        if isinstance(unit, str):
+            return unit
         if isinstance(unit, tuple):
             document, sentence = unit
             if not (0 <= document < len(topic.documents) and 0 <= sentence < len(topic.documents[document])):
                 raise InputError(f"an alignment names sentence {sentence} of document {document}, which does not exist")
             unit = first[document] + sentence
-        if isinstance(unit, int):
-            if not 0 <= unit < len(names):
-                raise InputError(f"an alignment names sentence {unit}; the topic's sentences are 0 to {len(names) - 1}")
-            return names[unit]
-        return unit
+        if not 0 <= unit < len(names):
+            raise InputError(f"an alignment names sentence {unit}; the topic's sentences are 0 to {len(names) - 1}")
+        return names[unit]
 
     if number is not None:
         if number >= len(topic.references):
@@ -303,7 +290,9 @@ def _with_marks(topic: Topic, number: int | None, parts: Sequence[_Marks], neede
             )
         references: tuple[Text, ...] = (topic.references[number],)
     else:
-        texts = tuple(chain.from_iterable(part.texts for part in parts))
+        texts = tuple(
+            chain.from_iterable([part.text] if isinstance(part.text, str) else part.text or () for part in parts)
+        )
         references = (texts,) if texts else topic.references
     cover = tuple(tuple(tuple(map(named, units)) for units in part.sets(needed)) for part in parts)
     return _of_reference(topic, number, references, cover, {"needed": needed, "reference": number})
@@ -330,16 +319,17 @@ def corresponding_sets(
     units = [unit for unit, counts in enumerate(source) if not counts.keys().isdisjoint(wanted)]
     hits = np.array([[source[unit].get(key, 0) for key in wanted] for unit in units], np.int64).reshape(-1, len(wanted))
     kept: list[tuple[int, ...]] = []
-    candidates = np.array(units, np.int64)
+    complete = True
     # With a limit, one size after the other, so that all smaller sets are known when the limit is reached.
     for size in [max_sentences] if max_sets is None else range(1, max_sentences + 1):
         found: list[tuple[int, ...]] = []
-        _extend(candidates, hits, [], (limits, need), size, found, max_sets)
+        _extend(np.array(units, np.int64), hits, [], (limits, need), size, found, max_sets)
         if max_sets is not None and len(found) > max_sets:
             kept = [*kept, *(chosen for chosen in found if len(chosen) == size)][:max_sets]
-            return tuple(sorted(kept, key=lambda units: (len(units), units))), False
+            complete = False
+            break
         kept = found
-    return tuple(sorted(kept, key=lambda units: (len(units), units))), True
+    return tuple(sorted(kept, key=lambda units: (len(units), units))), complete
 
 
 def _extend(

@@ -62,9 +62,11 @@ def alternatives_of(topic: Topic, uncoverable: str) -> Alternatives:
     found = Alternatives(tuple(held), tuple(held.values()), lacking)
     _check_ids(topic, found.corresponding)
     if lacking and uncoverable != "miss" and (uncoverable == "error" or not held):
-        skip = "" if not held else " Leave such sentences out with --uncoverable=skip."
+        each = f"each of the {len(lacking)} abstract sentences" if lacking[1:] else "abstract sentence"
+        shown = ", ".join(map(str, lacking[:10])) + ", ..." * (len(lacking) > 10)
+        skip = " Leave such sentences out with --uncoverable=skip." if held else ""
         raise InputError(
-            f"In topic {topic.id!r} {_named(lacking)} no alternative (of claims: no passage supports it), so nothing "
+            f"In topic {topic.id!r} {each} {shown} has no alternative (of claims: no passage supports it), so nothing "
             f"covers it.{skip}"
         )
     if not topic.cover:
@@ -84,12 +86,6 @@ def worth_of(topic: Topic) -> list[int]:
         return [1] * len(topic.cover or ())
     common = lcm(*[weight.denominator for weight in topic.weights])
     return [weight.numerator * (common // weight.denominator) for weight in topic.weights]
-
-
-def _named(numbers: Sequence[int]) -> str:
-    shown = ", ".join(map(str, numbers[:10])) + (", ..." if len(numbers) > 10 else "")
-    each = "" if len(numbers) == 1 else f"each of the {len(numbers)} "
-    return f"{each}abstract sentence{'s' if each else ''} {shown} has"
 
 
 def _check_ids(topic: Topic, named: frozenset[SentenceId]) -> None:
@@ -133,11 +129,8 @@ def check_extract(topic: Topic, alternatives: Alternatives, extract: Iterable[Se
 def texts_of(topic: Topic) -> dict[SentenceId, Sentence]:
     """Return all source sentences by their ids in ``meta["sentence_ids"]``; without such ids, by unit number."""
     ids = topic.meta.get("sentence_ids", range(len(topic.sentences)))
-    usable = (
-        isinstance(ids, Sequence)
-        and not isinstance(ids, str)
-        and not any(isinstance(name, bool) or not isinstance(name, int | str) for name in ids)
-    )
+    listed = isinstance(ids, Sequence) and not isinstance(ids, str)
+    usable = listed and all(isinstance(name, int | str) and not isinstance(name, bool) for name in ids)
     if not usable or len(set(ids)) != len(ids) or len(ids) != len(topic.sentences):
         raise InputError(
             f"In topic {topic.id!r} meta.sentence_ids does not name each of the {len(topic.sentences)} sentences once: "
@@ -149,27 +142,23 @@ def texts_of(topic: Topic) -> dict[SentenceId, Sentence]:
 def sentences_of(topic: Topic, selection: Iterable[SentenceId]) -> list[Sentence]:
     """Return the sentences with these unit numbers, or ids in ``meta["sentence_ids"]``, which take precedence."""
     texts = dict(enumerate(topic.sentences)) | (texts_of(topic) if "sentence_ids" in topic.meta else {})
-    found = []
-    for unit in selection:
-        if (text := texts.get(unit)) is None:
-            raise InputError(
-                f"the selection names unit {unit!r}, but topic {topic.id!r} has {len(topic.sentences)} sentences and "
-                "none of them is called that; number them from 0, or name them in meta.sentence_ids"
-            )
-        found.append(text)
-    return found
+    found = list(selection)
+    if unknown := [unit for unit in found if unit not in texts]:
+        raise InputError(
+            f"the selection names unit {unknown[0]!r}, but topic {topic.id!r} has {len(topic.sentences)} sentences and "
+            "none of them is called that; number them from 0, or name them in meta.sentence_ids"
+        )
+    return [texts[unit] for unit in found]
 
 
 def in_order(units: frozenset[SentenceId]) -> tuple[SentenceId, ...]:
     """Return sentences sorted: numbers first, then names, with digits compared by value ("s3" before "s10")."""
-    return tuple(sorted(units, key=_natural))
 
+    def natural(unit: str) -> tuple[list[tuple[str, int]], str]:
+        return [(text, int(digits or -1)) for text, digits in re.findall(r"(\D*)(\d*)", unit)], unit
 
-def _natural(unit: SentenceId) -> tuple[bool, int, list[tuple[str, int]], str]:
-    if isinstance(unit, int):
-        return False, unit, [], ""
-    pieces = re.findall(r"(\D*)(\d*)", unit)
-    return True, 0, [(text, int(digits or -1)) for text, digits in pieces], unit
+    numbers = sorted(unit for unit in units if isinstance(unit, int))
+    return (*numbers, *sorted((unit for unit in units if isinstance(unit, str)), key=natural))
 
 
 # A line of a table is the id of an abstract sentence and its alternatives, separated by blanks or tabs:
@@ -190,14 +179,12 @@ def is_cover_table(sample: bytes) -> bool:
         return bool(lines)
     if len(lines) > 1 and not text.endswith("\n"):
         lines.pop()  # the sample may cut it off
-    return all(_begins_row(line) for line in lines) and any(len(line.split()) > 1 for line in lines)
+    return all(map(_begins_row, lines)) and any(len(line.split()) > 1 for line in lines)
 
 
 def _begins_row(line: str) -> bool:
     name, *rest = line.replace("\\", " ").replace("$", " ").split(maxsplit=1) or [""]
-    if not name:
-        return False
-    if any(sign in line for sign in '<>="') or "{" in name or "," in name:  # markup
+    if not name or any(sign in line for sign in '<>="') or "{" in name or "," in name:  # markup
         return False
     words = _BARE.findall(rest[0]) if rest and "{" not in rest[0] else []
     return all(word in _SIGNS or _has_digits(word) for word in words)
@@ -236,10 +223,10 @@ def _row(line: str) -> tuple[str, list[list[int | str]]]:
     name, *rest = line.strip().split(maxsplit=1)
     if "{" in name or "," in name:
         raise ValueError(f"{name!r} is not the id of an abstract sentence; begin each line with one")
-    return name, [_alternative(piece) for piece in _pieces(rest[0] if rest else "")]
+    return name, list(_alternatives(rest[0] if rest else ""))
 
 
-def _pieces(text: str) -> Iterator[str]:
+def _alternatives(text: str) -> Iterator[list[int | str]]:
     for found in _PIECE.finditer(text):
         if found[0] == "{":
             raise ValueError("a brace is not closed; write a set as {s10, s11}")
@@ -250,11 +237,8 @@ def _pieces(text: str) -> Iterator[str]:
             raise ValueError(
                 f"{found[0]!r:.40} is neither a set nor a sign such as ∪ or |; put ids without a digit in braces"
             )
-        yield found[0] if found[1] is None else found[1]
-
-
-def _alternative(piece: str) -> list[int | str]:
-    names = [name.strip() for name in piece.split(",")]
-    if not all(re.fullmatch(r"[^\s{}]+", name) for name in names):
-        raise ValueError(f"the set {piece.strip()!r:.60} is not made of ids with commas between them")
-    return [int(name) if re.fullmatch(r"0|[1-9]\d{0,17}", name) else name for name in names]
+        piece = found[0] if found[1] is None else found[1]
+        names = [name.strip() for name in piece.split(",")]
+        if not all(re.fullmatch(r"[^\s{}]+", name) for name in names):
+            raise ValueError(f"the set {piece.strip()!r:.60} is not made of ids with commas between them")
+        yield [int(name) if re.fullmatch(r"0|[1-9]\d{0,17}", name) else name for name in names]

@@ -1,4 +1,4 @@
-"""Make topics of folders and pairs of files: DUC and TAC, stories with highlights, raw documents and references.
+"""Make topics of folders and pairs of files: CoNLL-U, DUC and TAC, stories, raw documents and references.
 
 A document of DUC has ``<DOC>``, ``<DOCNO>`` (or ``<DOC id="...">``) and ``<TEXT>``, with its sentences in ``<s ...>``
 if they were marked (as in Figure 1 of Lin & Hovy 2003). A summary is ``<SUM DOCSET= TYPE= SIZE= DOCREF= ...>``, or a
@@ -11,7 +11,7 @@ from __future__ import annotations
 import html
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -23,7 +23,7 @@ from unicodedata import normalize
 from optsum.corpus.cover import is_cover_table
 from optsum.corpus.formats import BY_RETURNS, Line, bad_topic, broken_off, ends_by_returns, topic_line, utf8_text
 from optsum.corpus.sentences import lines_of, well_formed
-from optsum.corpus.topic import AS_IS, Reading, Text, heading_of
+from optsum.corpus.topic import AS_IS, Reading, Text, as_id, heading_of
 from optsum.errors import InputError
 from optsum.system.files import READ_ERRORS, PathLike, begin_of, describe_os_error, is_meant, open_bytes, read_text
 
@@ -56,6 +56,9 @@ _REFERENCES: Final = (
 _HIGHLIGHT: Final = re.compile(r"^[^\S\r\n]*@highlight[^\S\r\n]*\r?$", re.MULTILINE)
 COMPRESSED: Final = r"(?:\.(?:gz|zst|bz2|xz))?"
 _STORY: Final = re.compile(rf"\.story{COMPRESSED}$", re.IGNORECASE)
+_CONLLU: Final = re.compile(rf"\.conllu{COMPRESSED}$", re.IGNORECASE)
+_CONLLU_REFERENCE: Final = re.compile(r"(?:meta::)?(?:summary|reference)_?\d*")
+_CONLLU_AUTHOR: Final = re.compile(r"\(([^()]*)\)\s*")
 _HTML: Final = re.compile(r"\s*(?:<!doctype html|<html)\b", re.IGNORECASE)
 # Words in the names of two files that belong together.
 _COUNTERPARTS: Final = {
@@ -71,20 +74,64 @@ _TABLE: Final = re.compile(r"\.[ct]sv\b", re.IGNORECASE)
 _NO_TEXT: Final = re.compile(rb"\{\s*[\"}]|\[\s*[\"{\[]|PAR1|<(?:DOC|SUM)[\s>]")
 
 
-def is_duc_file(path: Path) -> bool:
-    begin = begin_of(path, _SAMPLE)
-    return begin is not None and is_sgml(begin)
+def topics_in(path: Path, reading: Reading) -> Iterator[Line] | None:
+    """Return the topics of texts or parses in a file or folder, which is recognised by names and contents.
 
-
-def duc_files(folder: Path) -> list[Path]:
-    """Return all files below a folder if some of the first `_LOOKED_AT` files are SGML of DUC; otherwise none."""
-    files = (
-        file
-        for file in sorted(folder.rglob("*"))
-        if all(map(is_meant, file.relative_to(folder).parts)) and file.is_file()
+    The result is None for a file of other kinds, and for a path at which nothing is.
+    """
+    if (pair := line_pair(path)) is not None:
+        if path == pair[0]:
+            reading.notes("pair", f"the references are the lines of {pair[1]}", news=True)
+        return pair_topics(pair, reading)
+    if path.is_file():
+        if _STORY.search(path.name):
+            return story_topics([path], reading)
+        return duc_topics([path], reading) if is_duc_file(path) else None
+    if not path.is_dir():
+        return None
+    try:
+        if treebank := files_called(path, _CONLLU, reading):
+            return conllu_topics(treebank, reading)
+        if stories := stories_in(path, reading):
+            return story_topics(stories, reading)
+        files = files_below(path)
+        first = list(islice(files, _LOOKED_AT))
+        if any(map(is_duc_file, first)):  # before raw text, because its folders may have the same names
+            return duc_topics([*first, *files], reading)
+        if (folders := parallel_folders(path)) is not None:
+            return parallel_topics(folders, reading)
+    except OSError as error:
+        raise InputError(f"the folder {path} cannot be read: {describe_os_error(error)}") from error
+    if any(path.glob("*.txt")) or any(path.glob("*/*.txt")):
+        raise InputError(
+            f"{path} has texts, but no folders documents/ and references/: put each text into {path}/documents/, "
+            f"and its reference under the same name into {path}/references/"
+        )
+    raise InputError(
+        f"{path} cannot be read: it is a folder; give a file, or a folder of files named *.conllu or *.story, of a "
+        "saved dataset, of the parts of one file (*.jsonl, *.csv, *.parquet), of JSON files with a topic each, of "
+        "documents and summaries in SGML, or with folders documents/ and references/"
     )
-    first = list(islice(files, _LOOKED_AT))
-    return [*first, *files] if any(map(is_duc_file, first)) else []
+
+
+def files_below(folder: Path, pattern: str = "**/*", name: str | re.Pattern[str] = "") -> Iterator[Path]:
+    """Yield the files, in order, that match a pattern of paths, have such a name and were made on purpose."""
+    for file in sorted(folder.glob(pattern)):
+        if re.search(name, file.name) and all(map(is_meant, file.relative_to(folder).parts)) and file.is_file():
+            yield file
+
+
+def files_called(folder: Path, name: re.Pattern[str], reading: Reading) -> list[Path]:
+    """Return the files of a folder with such a name, and report those that are only in its subfolders."""
+    files = list(files_below(folder, "*", name))
+    if files and (deeper := list(files_below(folder, "*/**/*", name))):
+        number = f"{len(deeper)} file{'s' * (len(deeper) > 1)}"
+        reading.notes("deeper", f"left out: {number} in subfolders, such as {deeper[0]}; give its folder separately")
+    return files
+
+
+def is_duc_file(path: Path) -> bool:
+    return is_sgml(begin_of(path, _SAMPLE) or b"")
 
 
 def duc_topics(files: Sequence[Path], reading: Reading = AS_IS) -> Iterator[Line]:
@@ -317,26 +364,8 @@ def _plain(text: str) -> str:
     return " ".join(html.unescape(re.sub(_TAG, " ", text)).split())
 
 
-def is_story(path: Path) -> bool:
-    return _STORY.search(path.name) is not None
-
-
 def stories_in(folder: Path, reading: Reading) -> list[Path]:
     return files_called(folder, _STORY, reading)
-
-
-def files_called(folder: Path, name: re.Pattern[str], reading: Reading) -> list[Path]:
-    """Return the files of a folder with such a name, and report those that are only in its subfolders."""
-
-    def called(found: Iterable[Path]) -> list[Path]:
-        kept = sorted(file for file in found if name.search(file.name) and file.is_file())
-        return [file for file in kept if all(map(is_meant, file.relative_to(folder).parts))]
-
-    files = called(folder.glob("*"))
-    if files and (deeper := called(folder.glob("*/**/*"))):
-        number = f"{len(deeper)} file{'s' * (len(deeper) > 1)}"
-        reading.notes("deeper", f"left out: {number} in subfolders, such as {deeper[0]}; give its folder separately")
-    return files
 
 
 def story_topics(files: list[Path], reading: Reading = AS_IS) -> Iterator[Line]:
@@ -350,6 +379,44 @@ def _story(file: Path, reading: Reading) -> dict[str, Any]:
         raise InputError("there is no reference; write one below a line @highlight")
     reference = [" ".join(highlight.split()) for highlight in highlights if highlight.strip()]
     return _record(_name(file), reading.documents(document, "the story"), [tuple(reference)])
+
+
+def conllu_topics(files: list[Path], reading: Reading) -> Iterator[Line]:
+    """Iterate over topics with parses, one for each CoNLL-U file; documents begin at comments ``# newdoc``.
+
+    References are comments ``# summary1 = ...``, ``# reference = ...`` (or ``# meta::summary1 = ...``, as in the
+    treebank GUM) with raw text, which may begin with its author in parentheses; those of authors other than
+    "human" are skipped. One file is in memory at a time.
+    """
+    for file in files:
+        name = normalize("NFC", _CONLLU.sub("", file.name))
+        try:
+            yield topic_line(file, as_id(name, "the name of the file"), partial(_conllu_topic, name, file, reading))
+        except InputError as error:
+            yield Line(well_formed(str(file)), None, str(error))
+
+
+def _conllu_topic(name: str, file: Path, reading: Reading) -> dict[str, Any]:
+    from optsum.chunks.parse import conllu_blocks  # loads all of optsum.chunks
+
+    text = read_text(file, "")
+    # A blank line below comments does not part them from their words.
+    blocks = conllu_blocks(re.sub(r"(?m)^(#.*\n)(?:[^\S\n]*\n)+", r"\1", text), "")
+    documents: list[list[str]] = []
+    for block in blocks:
+        if not documents or any(line.startswith(("# newdoc", "#newdoc")) for line in block.text.split("\n")):
+            documents.append([])
+        documents[-1].append(block.parse().text)
+    references: list[Any] = []
+    for line in re.split(r"[\r\n]+", text):  # not the dict of a block, because a key may stand twice
+        key, _, value = map(str.strip, line.removeprefix("#").partition("="))
+        author = _CONLLU_AUTHOR.match(value)
+        if line.startswith("#") and _CONLLU_REFERENCE.fullmatch(key) and (author is None or "human" in author[1]):
+            references.append(reading.summary(value if author is None else value[author.end() :]))
+    if not references:
+        raise InputError("there is no reference; give it as a comment, # summary1 = text")
+    parses = [block.text for block in blocks]
+    return {"id": name, "documents": documents, "references": references, "parses": parses}
 
 
 def parallel_folders(folder: Path) -> tuple[Path, Path] | None:

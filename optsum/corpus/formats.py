@@ -164,17 +164,11 @@ def _too_long() -> str:
 class Cells(dict[str, Any]):
     """A row of a table; `record` decodes its texts that begin like a list or an object of JSON."""
 
-    typed = True  # Whether cells have types; otherwise all are text.
+    typed = True  # Whether cells have types; otherwise all are text, as in CSV.
 
     def record(self) -> dict[str, Any]:
         found = {name: value if name in _NAMES else unpacked(value, f"the cell {name}") for name, value in self.items()}
         return {name: value for name, value in found.items() if name not in _OPTIONAL or value not in (None, "")}
-
-
-class TextCells(Cells):
-    """A row of a table in which all cells are text, such as CSV."""
-
-    typed = False
 
 
 def decoded(found: Iterable[Any], how: Callable[[bytes, str], Line] | None = None) -> Iterator[Any]:
@@ -536,12 +530,13 @@ def _holds_rows(cells: list[str], width: int, delimiter: str) -> bool:
 
 def _row(names: list[str], cells: list[str], source: str) -> Line:
     if len(cells) != len(names):
-        return Line(
-            source, None, f"the row has {len(cells)} cells, but the heading has {len(names)} names; make them equal"
-        )
+        error = f"the row has {len(cells)} cells, but the heading has {len(names)} names; make them equal"
+        return Line(source, None, error)
     if any(map(_is_torn, cells)):
         return Line(source, None, "this is not UTF-8; save the file as UTF-8")
-    return Line(source, TextCells(zip(names, cells, strict=True)))
+    row = Cells(zip(names, cells, strict=True))
+    row.typed = False
+    return Line(source, row)
 
 
 def parquet_records(stream: BufferedReader, name: str, check: Callable[[list[str]], None]) -> Iterator[Line]:
@@ -551,30 +546,29 @@ def parquet_records(stream: BufferedReader, name: str, check: Callable[[list[str
     except ImportError as error:
         raise InputError(f"{name} is Parquet, which needs the package pyarrow: pip install 'optsum[report]'") from error
     try:
-        file = parquet.ParquetFile(stream if stream.seekable() else pa.BufferReader(stream.read()))
+        file: Any = parquet.ParquetFile(stream if stream.seekable() else pa.BufferReader(stream.read()))
         json_columns = set(json.loads((file.schema_arrow.metadata or {}).get(JSON_COLUMNS, b"[]")))
     except (pa.ArrowException, RecursionError, *READ_ERRORS) as error:
         raise InputError(f"{name} is Parquet and cannot be read: {' '.join(str(error).split()):.200}") from error
     check_names(file.schema_arrow.names, name)
     check(file.schema_arrow.names)
-    return _parquet_rows(file, name, json_columns)
 
+    def rows() -> Iterator[Line]:
+        number = 0
+        try:
+            for batch in file.iter_batches(batch_size=ROWS):
+                for cells in batch.to_pylist():
+                    number += 1
+                    try:
+                        for column in json_columns & cells.keys():
+                            cells[column] = None if cells[column] is None else json.loads(cells[column])
+                        yield Line(f"{name}:{number}", Cells(cells))
+                    except (ValueError, RecursionError) as error:
+                        yield Line(f"{name}:{number}", None, str(error))
+        except (OSError, ValueError) as error:  # Arrow's errors are of these types
+            yield broken_off(error, name, number + 1)
 
-def _parquet_rows(file: Any, name: str, json_columns: set[str]) -> Iterator[Line]:
-    number = 0
-    try:
-        for batch in file.iter_batches(batch_size=ROWS):
-            for cells in batch.to_pylist():
-                source = f"{name}:{number + 1}"
-                try:
-                    for column in json_columns & cells.keys():
-                        cells[column] = None if cells[column] is None else json.loads(cells[column])
-                    yield Line(source, Cells(cells))
-                except (ValueError, RecursionError) as error:
-                    yield Line(source, None, str(error))
-                number += 1
-    except (OSError, ValueError) as error:  # Arrow's errors are of these types
-        yield broken_off(error, name, number + 1)
+    return rows()
 
 
 def row_of(cells: Cells) -> dict[str, Any]:
@@ -683,8 +677,7 @@ def nugget_reader(
     if first.startswith(b"{"):
         if b'"nuggets"' not in first or b'"candidate_text"' not in first:
             return None
-        found = decode(first, name).value
-        return _assigned if isinstance(found, dict) and _is_assigned(found) else None
+        return _assigned if _is_assigned(decode(first, name).value) else None
     if _NUGGET.fullmatch(first):
         raise InputError(f"{name} cannot be used: {_NO_PASSAGES}")
     begun = sample.removeprefix(codecs.BOM_UTF8).split(b"\n")
@@ -700,16 +693,14 @@ def nugget_reader(
     return _judged
 
 
-def _is_assigned(value: Mapping[Any, Any]) -> bool:
-    return {"qid", "candidate_text", "nuggets"} <= value.keys() and "documents" not in value
+def _is_assigned(value: Any) -> bool:
+    needed = {"qid", "candidate_text", "nuggets"}
+    return isinstance(value, Mapping) and needed <= value.keys() and "documents" not in value
 
 
 def _assigned(lines: NumberedLines, name: str) -> Iterator[Line]:
-    def question(line: Line) -> str | None:
-        assigned = isinstance(line.value, dict) and _is_assigned(line.value)
-        return str(line.value["qid"]) if assigned else None
-
-    return _of_questions(decoded(raw_lines(lines, name)), question, _of_passages)
+    found = decoded(raw_lines(lines, name))
+    return _of_questions(found, lambda each: str(each["qid"]) if _is_assigned(each) else None, _of_passages)
 
 
 def _judged(lines: NumberedLines, name: str) -> Iterator[Line]:
@@ -719,17 +710,14 @@ def _judged(lines: NumberedLines, name: str) -> Iterator[Line]:
             return Line(source, None, "this is not a judgment; give question, nugget, passage and a whole number")
         return Line(source, raw.decode("utf-8", "replace").split())
 
-    def question(line: Line) -> str | None:
-        return None if line.error is not None else str(line.value[0])
-
-    return _of_questions(decoded(raw_lines(lines, name), split), question, _of_judgments)
+    return _of_questions(decoded(raw_lines(lines, name), split), lambda each: each and str(each[0]), _of_judgments)
 
 
 def _of_questions(
-    lines: Iterator[Line], question: Callable[[Line], str | None], made: Callable[[str, list[Any]], dict[str, Any]]
+    lines: Iterator[Line], question: Callable[[Any], str | None], made: Callable[[str, list[Any]], dict[str, Any]]
 ) -> Iterator[Line]:
     done: set[str] = set()
-    for name, group in groupby(lines, question):
+    for name, group in groupby(lines, lambda line: question(line.value)):
         together = list(group)
         source = together[0].source
         if name is None:
@@ -771,10 +759,8 @@ def _of_passages(name: str, passages: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _nuggets(record: Mapping[str, Any], *fields: str) -> list[dict[str, Any]]:
-    nuggets = record["nuggets"]
-    if not isinstance(nuggets, list) or not all(
-        isinstance(each, dict) and each.keys() >= {*fields} for each in nuggets
-    ):
+    nuggets, wanted = record["nuggets"], {*fields}
+    if not isinstance(nuggets, list) or not all(isinstance(each, dict) and each.keys() >= wanted for each in nuggets):
         raise InputError(f"nuggets are objects with {', '.join(fields)}; give a list of them")
     return nuggets
 

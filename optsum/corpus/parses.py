@@ -1,31 +1,20 @@
-"""Read parses of sentences from topics and files, or make them with spaCy; read topics from CoNLL-U files."""
+"""Read parses of sentences from topics and files, or make them with spaCy."""
 
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from importlib import import_module
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
-from unicodedata import normalize
 
 from optsum.chunks import format_conllu, parses_of_spacy
 from optsum.chunks.parse import Block, Parse, Token, conllu_blocks
-from optsum.corpus.folders import COMPRESSED, files_called
-from optsum.corpus.formats import Line, topic_line
-from optsum.corpus.sentences import well_formed
-from optsum.corpus.topic import Reading, Topic, as_id
+from optsum.corpus.topic import Topic
 from optsum.errors import InputError, OptionError
 from optsum.system.files import read_text
 from optsum.text.analyzer import Sentence, raw_text
-
-_REFERENCE = re.compile(r"(?:meta::)?(?:summary|reference)_?\d*")
-_CONLLU = re.compile(rf"\.conllu{COMPRESSED}$", re.IGNORECASE)
-_AUTHOR = re.compile(r"\(([^()]*)\)\s*")
 
 
 def parses_of(topic: Topic) -> tuple[Parse, ...]:
@@ -180,43 +169,3 @@ def parsed_topic(topic: Topic, pipeline: Any) -> Topic:
         found.append("\n\n".join(map(format_conllu, parses)))
     meta = {name: value for name, value in topic.meta.items() if name != "conllu"}
     return replace(topic, parses=tuple(found), meta=meta)
-
-
-def conllu_files(folder: Path, reading: Reading) -> list[Path]:
-    return files_called(folder, _CONLLU, reading)
-
-
-def conllu_topics(files: list[Path], reading: Reading) -> Iterator[Line]:
-    """Iterate over topics with parses, one for each CoNLL-U file; documents begin at comments ``# newdoc``.
-
-    References are comments ``# summary1 = ...``, ``# reference = ...`` (or ``# meta::summary1 = ...``, as in the
-    treebank GUM) with raw text, which may begin with its author in parentheses; those of authors other than
-    "human" are skipped. One file is in memory at a time.
-    """
-    for file in files:
-        name = normalize("NFC", _CONLLU.sub("", file.name))
-        try:
-            yield topic_line(file, as_id(name, "the name of the file"), partial(_conllu_topic, name, file, reading))
-        except InputError as error:
-            yield Line(well_formed(str(file)), None, str(error))
-
-
-def _conllu_topic(name: str, file: Path, reading: Reading) -> dict[str, Any]:
-    text = read_text(file, "")
-    # A blank line below comments does not part them from their words.
-    blocks = conllu_blocks(re.sub(r"(?m)^(#.*\n)(?:[^\S\n]*\n)+", r"\1", text), "")
-    documents: list[list[str]] = []
-    references: list[Any] = []
-    for block in blocks:
-        if not documents or any(line.startswith(("# newdoc", "#newdoc")) for line in block.text.split("\n")):
-            documents.append([])
-        documents[-1].append(block.parse().text)
-    for line in re.split(r"[\r\n]+", text):  # not the dict of a block, because a key may stand twice
-        key, _, value = map(str.strip, line.removeprefix("#").partition("="))
-        author = _AUTHOR.match(value)
-        if line.startswith("#") and _REFERENCE.fullmatch(key) and (author is None or "human" in author[1]):
-            references.append(reading.summary(value if author is None else value[author.end() :]))
-    if not references:
-        raise InputError("there is no reference; give it as a comment, # summary1 = text")
-    parses = [block.text for block in blocks]
-    return {"id": name, "documents": documents, "references": references, "parses": parses}

@@ -32,6 +32,7 @@ from shutil import copyfileobj, rmtree
 from struct import unpack
 from tempfile import TemporaryDirectory
 from time import time
+from types import SimpleNamespace
 from typing import IO, Any, Final, Literal, NamedTuple, TypeAlias, cast
 
 from optsum.corpus.formats import (
@@ -75,14 +76,11 @@ CellRows: TypeAlias = tuple[int, int, tuple[tuple[str, str], ...]]
 
 _DAMAGE: Final = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_FORMAT", "SQLITE_MISMATCH")
 _DAMAGED: Final = object()
-_SIZES: Final = {0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8, 7: 8, 8: 0, 9: 0}
+_SIZES: Final = (0, 1, 2, 3, 4, 6, 8, 8, 0, 0)  # Bytes of a value by its kind; longer ones are texts and blobs.
 _FEW: Final = 8  # Lists of fewer texts are written one text at a time.
-_CONTROLS: Final = bytes(range(32))
 _KINDS: Final = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".parquet": "parquet"}
 _PACKINGS: Final = {".gz", ".zst"}
-_OF_LABELS: Final = ("bertsum", "datasets")
 _NEEDS: Final = {"parquet": ("pyarrow", "report"), ".zst": ("zstandard", "report"), "datasets": ("datasets", "hf")}
-_BATCH = 256
 _EXACT = 1 << 53  # Whole numbers up to here are exact as floating point.
 _JOURNAL = ".part"
 # The kind of a Parquet column: "null", "bool", "int", "long", "float", "str", "json", or a list: ("list", kind).
@@ -123,7 +121,14 @@ class RowStore(AbstractContextManager["RowStore"]):
         if any(each.is_symlink() for each in files[1:]) or any(each.exists() and not each.is_file() for each in files):
             raise _DamagedError("there is a pipe, a folder, a device or a link in place of the file")
         if not write:
-            self._database = self._reader()
+            uri, first = self._path.resolve().as_uri(), "SELECT 1 FROM rows LIMIT 1"
+            try:
+                self._database = _connected(f"{uri}?mode=ro", first, uri=True, timeout=30)
+            except sqlite3.OperationalError:
+                if self._path.with_name(f"{STORE}-wal").exists():
+                    raise
+                # The folder is read-only: nobody writes, and SQLite cannot create the files that a reader needs.
+                self._database = _connected(f"{uri}?immutable=1", first, uri=True)
             return
         if self._path.exists() and not self._path.stat().st_size:
             raise _DamagedError("it is empty")
@@ -162,16 +167,6 @@ class RowStore(AbstractContextManager["RowStore"]):
         self._open(write)
         self.damage += f", the rest is searched again; the damaged file is kept as {kept.name}"
         getLogger("optsum").warning("%s", self.damage)
-
-    def _reader(self) -> sqlite3.Connection:
-        uri, first = self._path.resolve().as_uri(), "SELECT 1 FROM rows LIMIT 1"
-        try:
-            return _connected(f"{uri}?mode=ro", first, uri=True, timeout=30)
-        except sqlite3.OperationalError:
-            if self._path.with_name(f"{STORE}-wal").exists():
-                raise
-            # The folder is read-only: nobody writes, and SQLite cannot create the files that a reader needs.
-            return _connected(f"{uri}?immutable=1", first, uri=True)
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -422,16 +417,15 @@ def _varint(held: bytes, at: int) -> tuple[int, int]:
 
 def _values(payload: bytes) -> tuple[Any, ...]:
     end, at = _varint(payload, 0)
-    kinds, found = list[int](), list[Any]()
+    found = list[Any]()
+    place = end
     while at < end:
         kind, at = _varint(payload, at)
-        kinds.append(kind)
-    for kind in kinds:
         size = _SIZES[kind] if kind < 12 else (kind - 12) // 2
-        raw = payload[at : at + size]
+        raw = payload[place : place + size]
         if len(raw) < size:
             raise ValueError
-        at += size
+        place += size
         if kind == 7:
             found += unpack(">d", raw)
         elif kind < 10:
@@ -462,7 +456,7 @@ def to_bytes(row: Mapping[str, Any]) -> bytes:
     try:
         return b"{%b}" % b", ".join([_key(name) + _of_value(value) for name, value in row.items()])
     except UnicodeEncodeError:  # a lone surrogate, as in the path of a file whose name is not UTF-8
-        return to_ascii(row).encode()
+        return _dumps(dict(row), ascii_only=True).encode()
 
 
 @lru_cache(maxsize=64)
@@ -493,13 +487,9 @@ def _of_texts(texts: list[str]) -> bytes:
     """Return a list of strings as JSON; many are escaped at once, because `json` examines each character."""
     if len(texts) >= _FEW:
         joined = "\0".join(texts).encode()
-        if len(joined) - len(joined.translate(None, _CONTROLS)) == len(texts) - 1:
+        if len(joined) - len(joined.translate(None, bytes(range(32)))) == len(texts) - 1:  # no control characters
             return b'["%b"]' % joined.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\0", b'", "')
     return f"[{', '.join(map(encode_basestring, texts))}]".encode()
-
-
-def to_ascii(row: Mapping[str, Any]) -> str:
-    return _dumps(dict(row), ascii_only=True)
 
 
 def _dumps(value: Any, *, ascii_only: bool) -> str:
@@ -563,15 +553,15 @@ def format_of(path: str) -> RowFormat:
 
 def format_of_labels(path: str, name: str | None) -> RowFormat:
     """Return the format of training labels with a name; without a name, the format that the path implies."""
-    if name is not None and name not in _OF_LABELS:
-        raise unknown_name("format of labels", name, _OF_LABELS)
-    if name is None and path != "-" and (path.endswith(("/", os.sep)) or is_dataset_folder(Path(path))):
+    if name not in (None, *(known := ("bertsum", "datasets"))):
+        raise unknown_name("format of labels", name, known)
+    if path == "-":
+        if name is not None:
+            raise OptionError(f"The format {name} cannot be written to the standard output: give -o.")
+        return RowFormat("jsonl")
+    if name is None and (path.endswith(("/", os.sep)) or is_dataset_folder(Path(path))):
         name = "datasets"
-    if name is not None and path == "-":
-        raise OptionError(f"The format {name} cannot be written to the standard output: give -o.")
-    if name is None:
-        return RowFormat("jsonl") if path == "-" else format_of(path)
-    return _with_packages(RowFormat(name), path)
+    return format_of(path) if name is None else _with_packages(RowFormat(name), path)
 
 
 def _with_packages(form: RowFormat, path: str) -> RowFormat:
@@ -610,8 +600,11 @@ def read_rows(path: PathLike, *, unfinished: bool = False) -> Iterator[FileRow]:
 
     def rows() -> Iterator[FileRow]:
         for source, value, error, ended in records:
-            if error is None and isinstance(value, dict):
-                yield FileRow(_full_row(value) if isinstance(value, Cells) else value, source)
+            if isinstance(value, Cells):  # empty cells are None, as JSON Lines have them
+                names = [name for name in value if name != CSV_SAFE and not name.startswith("'")]  # not disarmed
+                yield FileRow(dict.fromkeys(names) | row_of(value), source)
+            elif error is None and isinstance(value, dict):
+                yield FileRow(value, source)
             elif ended or not unfinished:
                 advice = "remove the line or run again"
                 if not ended:
@@ -619,12 +612,6 @@ def read_rows(path: PathLike, *, unfinished: bool = False) -> Iterator[FileRow]:
                 raise InputError(f"{source}: {error or 'a row must be an object'}; {advice}")
 
     return rows()
-
-
-def _full_row(cells: Cells) -> Row:
-    """Return the row of a table; empty cells are None, as JSON Lines have them."""
-    names = [name for name in cells if name != CSV_SAFE and not name.startswith("'")]  # others may be disarmed
-    return dict.fromkeys(names) | row_of(cells)
 
 
 def convert(rows: Path, output: Path, form: RowFormat, *, csv_safe: bool = False) -> str:
@@ -651,22 +638,14 @@ def _read(rows: Path) -> Iterator[dict[str, Any]]:
             yield json.loads(line)
 
 
-class _Lines:
-    """A stream that ends lines with LF; `csv` ends them with CR and LF, so that it quotes cells that hold either."""
-
-    def __init__(self, text: TextIOWrapper) -> None:
-        self._text = text
-
-    def write(self, line: str) -> None:
-        self._text.write(line.removesuffix("\r\n") + "\n")
-
-
 def _to_csv(rows: Path, stream: IO[bytes], safe: bool) -> str:
     names = list(dict.fromkeys(name for row in _read(rows) for name in row))  # in the order of their first occurrence
     if not names:
         return ""
     text = TextIOWrapper(stream, encoding="utf-8", errors="replace", newline="")  # lone surrogates
-    writer = csv.writer(_Lines(text), lineterminator="\r\n")
+    # `csv` ends lines with CR and LF, so that it quotes cells that hold either, but the file has LF.
+    to_lines = SimpleNamespace(write=lambda line: text.write(line.removesuffix("\r\n") + "\n"))
+    writer = csv.writer(to_lines, lineterminator="\r\n")
     writer.writerow([*map(quoted, names), CSV_SAFE] if safe else names)
     risky = next((f"the column {name!r:.40}" for name in names if is_run(name)), "")
     for number, row in enumerate(_read(rows), start=1):
@@ -695,14 +674,17 @@ def _to_parquet(rows: Path, output: Path) -> None:
         for name, value in row.items():
             held, new = kinds.get(name, "null"), _kind(value)
             kinds[name] = "float" if {held, new} == {"int", "float"} else _same_kind(held, new)
-    names = {JSON_COLUMNS: json.dumps([name for name, kind in kinds.items() if kind == "json"])}
-    schema = pa.schema([(name, _arrow(kind, pa)) for name, kind in kinds.items()], names)
-    put: dict[str, Callable[[Any], Any]] = {name: _text if kind == "json" else _clean for name, kind in kinds.items()}
+    as_json = [name for name, kind in kinds.items() if kind == "json"]
+    schema = pa.schema([(name, _arrow(kind, pa)) for name, kind in kinds.items()], {JSON_COLUMNS: json.dumps(as_json)})
     with pq.ParquetWriter(output, schema) as writer:
         read = _read(rows)
-        while batch := list(islice(read, _BATCH)):
-            columns = {name: [put[name](row.get(name)) for row in batch] for name in kinds}
-            writer.write_table(pa.table(columns, schema=schema))
+        while batch := list(islice(read, 256)):
+            columns = {name: [row.get(name) for row in batch] for name in kinds}
+            for name in as_json:
+                columns[name] = [
+                    each if each is None else json.dumps(each, ensure_ascii=False) for each in columns[name]
+                ]
+            writer.write_table(pa.table({name: _clean(held) for name, held in columns.items()}, schema=schema))
 
 
 def _kind(value: Any) -> Kind:
@@ -739,11 +721,8 @@ def _arrow(kind: Kind, pa: Any) -> Any:
     return plain.get(kind, pa.string())
 
 
-def _text(value: Any) -> str | None:
-    return None if value is None else _clean(json.dumps(value, ensure_ascii=False))
-
-
 def _clean(value: Any) -> Any:
+    """Return a value without lone surrogates, which Parquet cannot hold."""
     if isinstance(value, str):
         return value if value.isascii() else value.encode("utf-8", "replace").decode()
     return [_clean(item) for item in value] if isinstance(value, list) else value
@@ -1071,6 +1050,6 @@ def _same(path: PathLike, other: PathLike) -> bool:
 def _print(row: bytes) -> None:
     # A console that has no UTF-8 gets escapes instead of an error.
     encoding = (sys.stdout.encoding or "utf-8").lower().replace("_", "-")
-    text = row.decode() if encoding in {"utf-8", "utf8"} else to_ascii(json.loads(row))
+    text = row.decode() if encoding in {"utf-8", "utf8"} else _dumps(json.loads(row), ascii_only=True)
     sys.stdout.write(visible(text, pairs=True) + "\n")
     sys.stdout.flush()

@@ -29,12 +29,11 @@ _ATTACHED = re.compile(rf"[{_OPENING}{_CLOSING}]+(?!\S)|[{_CLOSING}]+")
 # Sentence ends in the last `_AHEAD` characters of a window are left to the next: a bracket may close after them.
 _WINDOW = 4096
 _AHEAD = 1024
-LANGUAGES: Final = (
+LANGUAGES: Final = (  # Language codes that shells complete; others are accepted too.
     *("ar", "bg", "bn", "ca", "cs", "da", "de", "el", "en", "es", "et", "fi", "fr", "gu", "hi", "hu", "hy", "it", "ja"),
     *("kk", "kn", "ko", "lt", "ml", "mr", "my", "nl", "no", "pa", "pl", "pt", "ro", "ru", "sk", "sv", "ta", "te", "tr"),
     *("uk", "zh"),
 )
-"""Language codes that shells complete; others are accepted too."""
 
 # A number whose digits are masked, such as ``#.##`` (Gigaword).
 _MASKED = re.compile(r"#[#\d]*(?:[.,]#[#\d]*)+")
@@ -135,9 +134,7 @@ def between_marks(text: str) -> list[str] | None:
         if all("/" not in tag for tag in opened) and closed == [f"</{tag[1:]}" for tag in opened]:
             return [sentence for inner in pieces[2::4] if (sentence := inner.strip())]
     pieces = _BETWEEN.split(text)
-    if len(pieces) > 1:
-        return [sentence for piece in pieces if (sentence := piece.strip())]
-    return None
+    return [sentence for piece in pieces if (sentence := piece.strip())] if len(pieces) > 1 else None
 
 
 def documents_between_marks(text: str) -> list[str]:

@@ -79,14 +79,9 @@ _COLUMNS: Final[dict[str, list[Any]]] = {
 }
 WELL_KNOWN: Final = tuple((documents, references) for documents, references, _ in _COLUMNS["data_sets"])
 IDS: Final = tuple(_COLUMNS["ids"])
-SENTENCES: Final = frozenset(_COLUMNS["sentences"])
-SEVERAL: Final = frozenset(_COLUMNS["several"])
-LINES: Final = frozenset(_COLUMNS["lines"])
-TOKENS: Final = frozenset(_COLUMNS["tokens"])
 # Texts that programs write for missing values.
 _MISSING: Final = frozenset({"NaN", "nan", "None", "null", "NULL", "N/A", "n/a", "<NA>"})
 _WRITTEN_BREAK: Final = re.compile(r"\\n(?![a-z])")  # A line break as programs write it; not ``\nabla``.
-_FEW: Final = 2  # A list of up to this number of strings is not taken for tokens: it may be sentences of one word.
 _ENDINGS: Final = frozenset(".!?\u3002\uff01\uff1f\u2026\u061f\u0964\u06d4")
 _MOST: Final = 10**9  # Largest length or weight.
 _COVER: Final = "cover is a list, per abstract sentence, of alternatives, each a list of units"
@@ -353,7 +348,9 @@ def topics_of_record(value: object, number: int | None, reading: Reading, source
     if columns is None and isinstance(value, Mapping) and (columns := recognised(value)) is not None:
         parts = [f"{key} are {path[0]}" for key, path in columns.paths.items() if key != "id"]
         name = "the row's number" if columns.paths["id"][0] not in value else columns.paths["id"][0]
-        left = columns_beside(value, columns)
+        # Columns that are called like texts of another data set; later names may also mean publishers, or tokens.
+        known = {name for pair in WELL_KNOWN[:7] for name in pair}
+        left = [name for name in value if str(name).lower() in known and name not in columns.names]
         beside = f", and {' and '.join(left)} {'is' if len(left) == 1 else 'are'} not used" if left else ""
         reading.notes(
             f"columns {parts}", f"{', '.join(parts)}, id is {name}{beside}; choose others with --map", news=not left
@@ -730,12 +727,6 @@ def heading_of(line: bytes, *, closed: bool, columns: Collection[str], likely: b
     return None
 
 
-def columns_beside(names: Collection[str], taken: Columns) -> list[str]:
-    """Return columns that are not `taken`, but are called like documents or references of another data set."""
-    known = {name for pair in WELL_KNOWN[:7] for name in pair}  # later names may also mean publishers, or tokens
-    return [name for name in names if str(name).lower() in known and name not in taken.names]
-
-
 def _texts(
     obj: Mapping[Any, Any], key: str, columns: Columns | None, reading: Reading, *, optional: bool
 ) -> tuple[Text, ...]:
@@ -818,9 +809,11 @@ def _flat(value: Sequence[str], key: str, path: Sequence[str], where: str, readi
     """
     name, flat = _name_of(path), reading.flat
     if flat is None and path:
-        flat = "texts" if "[*]" in path or (name in SEVERAL and key == "references") else None
-        flat = "sentences" if flat is None and name in SENTENCES | LINES and len(value) > 1 else flat
-        if flat is None and len(value) > _FEW and _says_tokens([value], path, where, reading):
+        if "[*]" in path or (name in _COLUMNS["several"] and key == "references"):
+            flat = "texts"
+        elif name in (*_COLUMNS["sentences"], *_COLUMNS["lines"]) and len(value) > 1:
+            flat = "sentences"
+        elif len(value) > 2 and _says_tokens([value], path, where, reading):  # two may be sentences of one word
             flat = "tokens"
     if flat == "tokens":
         return (as_sentences([value], where, reading.split),)
@@ -873,7 +866,8 @@ def _sentences_of(text: str, key: str, where: str, reading: Reading) -> Text:
     lines = reading.lines
     if key == "references" and lines is None and reading.summary_lines == "always":
         return tuple([well_formed(line.strip()) for line in text.split("\n") if line.strip()])
-    if lines is None and (where.rpartition(".")[2] in LINES or (key == "references" and reading.summary_lines)):
+    name = where.rpartition(".")[2]
+    if lines is None and (name in _COLUMNS["lines"] or (key == "references" and reading.summary_lines)):
         lines = len(lines_of(text)) > 1
     if lines:
         return tuple(map(well_formed, lines_of(text)))
@@ -897,7 +891,7 @@ def _says_tokens(value: Sequence[Any], path: Sequence[str], where: str, reading:
     if 2 * sum(len(word) > 1 and word[-1] in _ENDINGS for word in words) >= len(words):  # each string is a sentence
         return False
     name = _name_of(path)
-    if name in TOKENS or "token" in name or "word" in name:
+    if name in _COLUMNS["tokens"] or "token" in name or "word" in name:
         return True
     if reading.flat is None:
         reading.notes(

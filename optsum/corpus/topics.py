@@ -14,27 +14,15 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import blake2b
 from io import BufferedReader
-from itertools import chain, compress, count, islice
+from itertools import chain, compress, count, islice, starmap
 from logging import getLogger
 from pathlib import Path
-from struct import Struct
+from struct import unpack
 from typing import Any, Final, Literal, TypeAlias, TypedDict, TypeVar, Unpack, overload
 from unicodedata import normalize
 
 from optsum.corpus.cover import is_cover_table, parse_cover_table, sentences_of
-from optsum.corpus.folders import (
-    COMPRESSED,
-    duc_files,
-    duc_topics,
-    is_duc_file,
-    is_story,
-    line_pair,
-    pair_topics,
-    parallel_folders,
-    parallel_topics,
-    stories_in,
-    story_topics,
-)
+from optsum.corpus.folders import COMPRESSED, files_below, topics_in
 from optsum.corpus.formats import (
     BY_RETURNS,
     PREFIX,
@@ -97,25 +85,16 @@ from optsum.text.analyzer import Sentence, joined, raw_text
 
 T = TypeVar("T")
 R = TypeVar("R")
-_USED: Final = "used: results may be those of the old version, or errors"
 _READ: Final = "read: results may be of two versions"
 _PROGRAM: Final = re.compile(r"\.(?:mps|lp)(?:\.gz)?$", re.IGNORECASE)
-_HALVES: Final = Struct("QQ").unpack
-_LEAST: Final = 1 << 12  # Names that the first table of `Names` holds.
 _SECOND: Final = "the id {!r} occurs twice; give each topic its own"
 Reader: TypeAlias = Callable[[NumberedLines, str], Iterator[Line | RawLines]]
-_MARK = Line("", None)
-_PARQUET = b"PAR1"
 _LARGEST: Final = 1 << 26  # Bytes of a table of alternatives, or an object, that is read whole.
 _SUMMARY: Final = "system summary"
 # Endings of files that do not hold plain text.
 _RECORDS: Final = re.compile(r"\.(?:jsonl?|ndjson|csv|tsv|parquet)\b", re.IGNORECASE)
 _TEXT: Final = re.compile(rf"\.txt{COMPRESSED}$", re.IGNORECASE)
 _TABLE: Final = re.compile(rf"\.(csv|tsv){COMPRESSED}$", re.IGNORECASE)
-_JSON: Final = re.compile(rb"\{\s*(?:[\"'}]|$)|\[\s*(?:[{\]]|$)")  # Begins objects, or an array of them.
-_ENDING: Final = re.compile(rf"\.[a-z]\w*{COMPRESSED}$", re.IGNORECASE)  # Not that of gpt-3.5.
-_SEPARATOR: Final = re.compile(rb"sep=.")  # Some spreadsheets write this line above the heading.
-_TWO_OBJECTS: Final = re.compile(rb"\}\s*\r\s*\{")
 # Names of files of records.
 _DATA: Final = re.compile(rf"(.+?)\.(jsonl|ndjson|json|csv|tsv|parquet){COMPRESSED}", re.IGNORECASE)
 AnyTopic: TypeAlias = Topic | BadTopic | Mapping[str, object]  # A topic, its JSON form, or an unusable topic.
@@ -235,7 +214,11 @@ def topics_read(path: PathLike, reading: Reading) -> Iterator[Topic | BadTopic]:
     return using(_once_each(open_source(path, reading), reading), [path], _READ)
 
 
-def using(items: Iterable[T], paths: Iterable[PathLike], when: str = _USED) -> Generator[T, None, None]:
+def using(
+    items: Iterable[T],
+    paths: Iterable[PathLike],
+    when: str = "used: results may be those of the old version, or errors",
+) -> Generator[T, None, None]:
     before = {path: stamp(path) for path in paths}
 
     def passed_on() -> Generator[T, None, None]:
@@ -291,16 +274,15 @@ def _made(place: str, reading: Reading) -> Iterator[Topic | BadTopic]:
         name = _PROGRAM.sub("", Path(place).name)
         yield from topics_of_record(load_place("optsum:Problem.from_mps")(place, name=name), None, reading, "")
         return
-    try:
+
+    def problems() -> Iterator[Any]:
         found = load_place(place)
         made = found() if callable(found) else found
         is_model = hasattr(made, "component_data_objects")  # of Pyomo, which can be iterated over
         one = is_model or isinstance(made, str | Mapping) or not isinstance(made, Iterable)
-        each_made = iter([made] if one else made)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:
-        raise InputError(f"{place} does not make problems: {error!r}.") from error
+        yield from [made] if one else made
+
+    each_made = problems()
     for number in count():
         try:
             each = next(each_made)
@@ -394,24 +376,22 @@ def unread_topics(
         return iter(())
     first = next(source, None)
     rest = source if first is None else chain([first], source)
-    if isinstance(first, RawLines):
-        return using(_unread(rest, reading, limit), [path], _READ)
-    return islice(using(_once_each(rest, reading), [path], _READ), limit)
+    if not isinstance(first, RawLines):
+        return islice(using(_once_each(rest, reading), [path], _READ), limit)
 
+    def unread() -> Iterator[Topic | BadTopic | Lines]:
+        number = 0
+        for each in rest:
+            if isinstance(each, RawLines):
+                yield (lines := Lines(each, number, reading)[: None if limit is None else limit - number])
+                number += len(lines)
+            else:
+                yield from topics_of_line(each, number, reading)
+                number += 1
+            if number == limit:
+                return
 
-def _unread(
-    found: Iterable[Line | RawLines], reading: Reading, limit: int | None
-) -> Iterator[Topic | BadTopic | Lines]:
-    number = 0
-    for each in found:
-        if isinstance(each, RawLines):
-            yield (lines := Lines(each, number, reading)[: None if limit is None else limit - number])
-            number += len(lines)
-        else:
-            yield from topics_of_line(each, number, reading)
-            number += 1
-        if number == limit:
-            return
+    return using(unread(), [path], _READ)
 
 
 class Names:
@@ -427,10 +407,10 @@ class Names:
 
     def add(self, name: str) -> bool:
         """Add a name, and return whether it is new."""
-        mark, place = _HALVES(blake2b(name.encode("utf-8", "surrogatepass"), digest_size=16).digest())
+        mark, place = unpack("QQ", blake2b(name.encode("utf-8", "surrogatepass"), digest_size=16).digest())
         mark = mark or 1
         if not self._free:
-            self._free = _LEAST << len(self._tables)
+            self._free = 1 << 12 << len(self._tables)
             self._tables.append(array("Q", [0]) * (2 * self._free))
         at, table = 0, self._tables[-1]
         for table in self._tables:
@@ -485,7 +465,7 @@ def _records(path: PathLike, what: str, empty: bool, columns: Collection[str]) -
         first = None if records is None else next(records, None)
         if first is None and not empty:
             raise InputError(f"the {what} file {name} is empty; give one {what} per line, as JSON")
-        yield _MARK
+        yield Line("", None)
         if records is not None and first is not None:
             yield first
             yield from records
@@ -495,14 +475,14 @@ def _recognised(
     stream: BufferedReader, path: PathLike, what: str, columns: Collection[str]
 ) -> Iterator[Line | RawLines] | None:
     name = name_of(path)
-    if stream.peek(len(_PARQUET)).startswith(_PARQUET):
+    if stream.peek(4).startswith(b"PAR1"):
         return parquet_records(stream, name, partial(_check_columns, name, what, columns))
     lines = NumberedLines(stream)
     line = lines.begin()
-    if _SEPARATOR.fullmatch(line.removeprefix(codecs.BOM_UTF8).strip()):
+    if re.fullmatch(rb"sep=.", line.removeprefix(codecs.BOM_UTF8).strip()):  # written by some spreadsheets
         next(lines)
         line = lines.begin()
-    if line[:1] != b"[" and ends_by_returns(line) and (line[:1] != b"{" or _TWO_OBJECTS.search(line)):
+    if line[:1] != b"[" and ends_by_returns(line) and (line[:1] != b"{" or re.search(rb"\}\s*\r\s*\{", line)):
         raise InputError(f"{name}: {BY_RETURNS}")
     return _reader(line, stream, path, what, columns)(lines, name) if line else None
 
@@ -542,10 +522,9 @@ def _reader(line: bytes, stream: BufferedReader, path: PathLike, what: str, colu
     if what == "topic" and (table := _TABLE.search(name)) is not None:
         separator = "\t" if table[1].lower() == "tsv" else ","
         _check_columns(name, what, columns, first.decode("utf-8", "replace").split(separator))
+    named, more = "topic_id, system and summary", ""
     if what == "topic":
         named, more = "id, documents and references", " (--map names other columns), a program in .mps or .lp"
-    else:
-        named, more = "topic_id, system and summary", ""
     raise InputError(
         f"{name} has a format that optsum cannot read: give JSON Lines or a JSON array, CSV, TSV or Parquet with the "
         f"columns {named}{more}, a table of alternatives, or a folder of CoNLL-U files"
@@ -555,14 +534,14 @@ def _reader(line: bytes, stream: BufferedReader, path: PathLike, what: str, colu
 def _holds_systems(first: bytes) -> bool:
     """Return whether the first line of a .txt file begins JSON or is the heading of a table, and no plain text."""
     if first[:1] in {b"{", b"["}:
-        return _JSON.match(first) is not None
+        return re.match(rb"\{\s*(?:[\"'}]|$)|\[\s*(?:[{\]]|$)", first) is not None  # objects, or an array of them
     _, names = heading_of(first, closed=True, columns=(), likely=False) or ("", [])
     return len({*names} & {"id", "topic_id", "system", "strategy", "summary", "selection"}) > 1
 
 
 def _summaries(path: Path, lines: NumberedLines, name: str) -> Iterator[Line]:
     """Yield the summaries in a text file named after the system, whose lines belong to the topics in order."""
-    system, last = _ENDING.sub("", path.name) or path.name, 0
+    system, last = re.sub(rf"(?i)\.[a-z]\w*{COMPRESSED}$", "", path.name) or path.name, 0  # gpt-3.5 has no ending
     for number, raw in lines:
         for blank in range(last + 1, number):  # blank lines at the beginning, which were skipped
             yield Line(f"{name}:{blank}", {"place": blank - 1, "system": system, "summary": ""})
@@ -607,7 +586,7 @@ def open_source(path: PathLike, reading: Reading) -> Iterator[Line | RawLines]:
     columns = () if reading.columns is None else reading.columns.names
     if (found := _of_many(path, "topic", columns, reading.notes)) is not None:
         return found
-    if path == "-" or (made := _of_files(Path(path), reading)) is None:
+    if path == "-" or (made := topics_in(Path(path), reading)) is None:
         return raw_records(path, what="topic", columns=columns)
     if columns:
         raise InputError(f"{path} has no columns, so there is nothing to map; leave --map out")
@@ -662,8 +641,8 @@ def _may_be_object(file: Path) -> bool:
     """Return whether a file begins as one JSON object, perhaps a damaged one, or cannot be read, or is empty."""
     begin = (begin_of(file, _LARGEST) or b"").lstrip(b"\xef\xbb\xbf \t\r\n")
     first, _, more = begin.partition(b"\n")
-    lines = more.strip() and decode(first, "").error is None  # JSON Lines
-    return not begin or (begin.startswith(b"{") and not lines)
+    are_lines = more.strip() and decode(first, "").error is None
+    return not begin or (begin.startswith(b"{") and not are_lines)
 
 
 def _named_object(file: Path) -> Line:
@@ -681,44 +660,6 @@ def _of_part(file: Path, what: str, columns: Collection[str]) -> Iterator[Line |
         yield from raw_records(file, what=what, empty=True, columns=columns)
     except InputError as error:
         yield Line(well_formed(str(file)), None, str(error))
-
-
-def _of_files(path: Path, reading: Reading) -> Iterator[Line] | None:
-    if (pair := line_pair(path)) is not None:
-        if path == pair[0]:
-            reading.notes("pair", f"the references are the lines of {pair[1]}", news=True)
-        return pair_topics(pair, reading)
-    if path.is_file():
-        if is_story(path):
-            return story_topics([path], reading)
-        return duc_topics([path], reading) if is_duc_file(path) else None
-    return _of_folder(path, reading) if path.is_dir() else None
-
-
-def _of_folder(folder: Path, reading: Reading) -> Iterator[Line]:
-    from optsum.corpus.parses import conllu_files, conllu_topics  # loads all of optsum.chunks
-
-    try:
-        if treebank := conllu_files(folder, reading):
-            return conllu_topics(treebank, reading)
-        if stories := stories_in(folder, reading):
-            return story_topics(stories, reading)
-        if files := duc_files(folder):  # before raw text, because its folders may have the same names
-            return duc_topics(files, reading)
-        if (folders := parallel_folders(folder)) is not None:
-            return parallel_topics(folders, reading)
-    except OSError as error:
-        raise InputError(f"the folder {folder} cannot be read: {describe_os_error(error)}") from error
-    if any(folder.glob("*.txt")) or any(folder.glob("*/*.txt")):
-        raise InputError(
-            f"{folder} has texts, but no folders documents/ and references/: put each text into {folder}/documents/, "
-            f"and its reference under the same name into {folder}/references/"
-        )
-    raise InputError(
-        f"{folder} cannot be read: it is a folder; give a file, or a folder of files named *.conllu or *.story, of a "
-        "saved dataset, of the parts of one file (*.jsonl, *.csv, *.parquet), of JSON files with a topic each, of "
-        "documents and summaries in SGML, or with folders documents/ and references/"
-    )
 
 
 class ReadAhead(Iterator[T]):
@@ -815,14 +756,13 @@ def with_only_vectors(topic: Topic, embed: Embed) -> Topic:
 
 
 def each_with_vectors(given: AnyTopics, embed: Embed, reading: Reading = AS_IS) -> Iterator[Topic | BadTopic]:
-    return (_embedded(topic, embed) for topic in topics_of(given, reading))
+    def embedded(topic: Topic | BadTopic) -> Topic | BadTopic:
+        try:
+            return topic if isinstance(topic, BadTopic) else with_only_vectors(topic, embed)
+        except BaseException as error:  # noqa: BLE001 - a model may raise anything, and other topics go on
+            return BadTopic(topic.id, "", describe(error))
 
-
-def _embedded(topic: Topic | BadTopic, embed: Embed) -> Topic | BadTopic:
-    try:
-        return topic if isinstance(topic, BadTopic) else with_only_vectors(topic, embed)
-    except BaseException as error:  # noqa: BLE001 - a model may raise anything, and other topics go on
-        return BadTopic(topic.id, "", describe(error))
+    return map(embedded, topics_of(given, reading))
 
 
 def with_columns(given: Any, columns: AnyColumns | None, reading: Reading) -> Any:
@@ -832,55 +772,42 @@ def with_columns(given: Any, columns: AnyColumns | None, reading: Reading) -> An
 def topics_of(given: Any, reading: Reading = AS_IS) -> Iterator[Topic | BadTopic]:
     """Iterate over topics from any source (`AnyTopics`); an unsuitable source is refused at once."""
     if isinstance(given, str | os.PathLike):
-        return _any_usable(topics_read(given, reading))
-    alone = "a single topic; give a list of topics, or use optsum.solve"
-    return _any_usable(_topics(_items(given, "topics", alone), reading))
+        return topics_read(given, reading)
+    return _topics(_items(given, "topics", "a single topic; give a list of topics, or use optsum.solve"), reading)
 
 
 def _topics(items: Iterator[Any], reading: Reading) -> Iterator[Topic | BadTopic]:
-    """Yield topics unchanged, and records as topics; cells of data frames may contain JSON."""
+    """Yield topics and `Lines` unchanged, and records as topics; raise one error if all are unusable records."""
+    found, unusable = False, list[BadTopic]()  # unusable records that precede all topics
     for number, item in enumerate(items):
-        if isinstance(item, Topic | BadTopic | Lines):
-            yield item  # type: ignore[misc]  # Lines, which workers decode
-            continue
-        for topic in topics_of_value(item, number, reading, ""):
-            yield topic if isinstance(topic, Topic) else _Unusable(topic.id, f"row {number}", topic.error)
-
-
-class _Unusable(BadTopic):
-    """A record that could not be converted to a topic."""
-
-
-def _any_usable(topics: Iterator[Topic | BadTopic]) -> Iterator[Topic | BadTopic]:
-    """Yield topics; if no record can be converted to a topic, raise one error instead."""
-    held: list[_Unusable] = []
-    for topic in topics:
-        if isinstance(topic, _Unusable):
-            held.append(topic)
-            continue
-        yield from held
-        yield topic
-        yield from topics
-        return
-    if held:
-        several = f"none of the {len(held)} topics can be used; the first error: " if len(held) > 1 else ""
-        raise InputError(f"{several}{held[0].source}: {held[0].error}")
+        ready = isinstance(item, Topic | BadTopic | Lines)
+        for topic in [item] if ready else topics_of_value(item, number, reading, ""):
+            if isinstance(topic, BadTopic) and not ready:
+                topic = BadTopic(topic.id, f"row {number}", topic.error)  # noqa: PLW2901
+                if not found:
+                    unusable.append(topic)
+                    continue
+            if not found:
+                found = True
+                yield from unusable
+            yield topic
+    if unusable and not found:
+        several = f"none of the {len(unusable)} topics can be used; the first error: " if len(unusable) > 1 else ""
+        raise InputError(f"{several}{unusable[0].source}: {unusable[0].error}")
 
 
 def checked_texts(given: Any, verb: str, reading: Reading = AS_IS) -> Iterator[Topic | BadTopic]:
     """Iterate over topics with text; a problem becomes a `BadTopic`, or raises an error about `verb` if it is first."""
-    return _only_texts(topics_of(given, reading), verb)
 
+    def checked(number: int, topic: Topic | BadTopic) -> Topic | BadTopic:
+        if not isinstance(topic, Topic) or topic.problem is None:
+            return topic
+        why = f"{topic.id!r} is a problem, and {verb} takes texts with references: solve and compare take problems."
+        if not number:
+            raise UnsupportedError(why)
+        return BadTopic(topic.id, "", why)
 
-def _only_texts(topics: Iterator[Topic | BadTopic], verb: str) -> Iterator[Topic | BadTopic]:
-    for number, topic in enumerate(topics):
-        if isinstance(topic, Topic) and topic.problem is not None:
-            why = f"{topic.id!r} is a problem, and {verb} takes texts with references: solve and compare take problems."
-            if not number:
-                raise UnsupportedError(why)
-            yield BadTopic(topic.id, "", why)
-        else:
-            yield topic
+    return starmap(checked, enumerate(topics_of(given, reading)))
 
 
 def checked_systems(given: Any, reading: Reading = AS_IS) -> Iterator[System | BadSystem]:
@@ -1113,35 +1040,32 @@ def read_systems(
 
 def systems_read(path: PathLike, reading: Reading) -> Iterator[System | BadSystem]:
     folder = as_path(path, "The file of system summaries")
-    entries = [] if path == "-" or not folder.is_dir() else sorted(folder.rglob("*"))
-    files = [file for file in entries if all(map(is_meant, file.relative_to(folder).parts)) and file.is_file()]
+    files = [] if path == "-" or not folder.is_dir() else list(files_below(folder))
     summaries = [file for file in files if file.suffix.lower() == ".txt" and file.parent.parent == folder]
     if summaries and (left := sorted({*files}.difference(summaries))):
         number = f"{len(left)} file{'s' * (len(left) > 1)}"
         reading.notes("left", f"left out: {number} of {folder} not called SYSTEM/TOPIC.txt, such as {left[0]}")
-    lines = map(_of_file, summaries) if summaries else decoded(open_records(path, what="system summary"))
-    found = (_system(line, reading) for line in lines)
-    return unique(found, System, lambda read: f"{read.topic_id}\n{read.system}", _again)
+    lines = map(_of_file, summaries) if summaries else decoded(open_records(path, what=_SUMMARY))
+
+    def system(line: Line) -> System | BadSystem:
+        try:
+            return BadSystem(line.source, line.error) if line.error else system_of(line.value, reading, line.source)
+        except InputError as error:
+            return _bad_system(line.source, str(error), line.value)
+
+    def again(read: System) -> BadSystem:
+        reason = f"a second summary of system {read.system!r} for topic {read.topic_id!r}; give only one"
+        return BadSystem(read.source, reason, read.topic_id, read.system)
+
+    return unique(map(system, lines), System, lambda read: f"{read.topic_id}\n{read.system}", again)
 
 
 def _of_file(file: Path) -> Line:
+    source, value = well_formed(str(file)), {"topic_id": normalize("NFC", file.stem), "system": file.parent.name}
     try:
-        value = {"topic_id": normalize("NFC", file.stem), "system": file.parent.name, "summary": read_text(file, "")}
-        return Line(well_formed(str(file)), value)
+        return Line(source, {**value, "summary": read_text(file, "")})
     except InputError as error:
-        return Line(well_formed(str(file)), None, str(error))
-
-
-def _system(line: Line, reading: Reading) -> System | BadSystem:
-    try:
-        return BadSystem(line.source, line.error) if line.error else system_of(line.value, reading, line.source)
-    except InputError as error:
-        return _bad_system(line.source, str(error), line.value)
-
-
-def _again(read: System) -> BadSystem:
-    reason = f"a second summary of system {read.system!r} for topic {read.topic_id!r}; give only one"
-    return BadSystem(read.source, reason, read.topic_id, read.system)
+        return Line(source, None, str(error))
 
 
 def text_of(topic: Topic, system: System) -> Sequence[Sentence] | None:

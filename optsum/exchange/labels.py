@@ -206,7 +206,13 @@ def label_result(row: Mapping[str, Any]) -> Result:
 
 
 def _label_part(part: Topic, setup: Setup, fields: LabelFields) -> list[Result]:
-    result = attempt(partial(_searched, fields=fields), part, setup)
+    def searched(part: Topic, setup: Setup) -> Result:
+        oracles = oracles_of(part, setup, fields.nearness) if fields.enumerates else None
+        result = answer(part, setup) if oracles is None else oracles.result
+        extra = {} if oracles is None else _of_optima(oracles, len(part.sentences), setup.options.seed, fields)
+        return result.changed(extra={**result.extra, **extra, **_labels_of(part, result, fields)})
+
+    result = attempt(searched, part, setup)
     return [result.changed(extra={**result.extra, "sentences": raw_texts(part.sentences)})]
 
 
@@ -214,13 +220,6 @@ def _with_labels(part: Topic, result: Result, fields: LabelFields) -> list[Resul
     extra = {"sentences": list(part.sentences), **_labels_of(part, result, fields)}  # raw, in topics searched together
     vars(result)["extra"] = {**result.extra, **extra}  # nothing else refers to it yet
     return [result]
-
-
-def _searched(part: Topic, setup: Setup, fields: LabelFields) -> Result:
-    oracles = oracles_of(part, setup, fields.nearness) if fields.enumerates else None
-    result = answer(part, setup) if oracles is None else oracles.result
-    extra = {} if oracles is None else _of_optima(oracles, len(part.sentences), setup.options.seed, fields)
-    return result.changed(extra={**result.extra, **extra, **_labels_of(part, result, fields)})
 
 
 def _labels_of(part: Topic, result: Result, fields: LabelFields) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from typing import ClassVar, Final, Unpack
 
 from optsum.contracts.result import Result
 from optsum.contracts.strategy import Run, Strategy
-from optsum.corpus.topic import BadTopic, topic_of
+from optsum.corpus.topic import BadTopic
 from optsum.corpus.topics import AnyTopics, topics_of
 from optsum.coverage.instance import Sense, json_of_coverage
 from optsum.errors import InputError, OptionError, OptsumError, UnsupportedError, describe, unknown_name
@@ -103,15 +103,12 @@ def lp_text(model: LinearModel, units: Sequence[str], comments: Sequence[str] = 
     End
     """
     names = column_names(model, units)
-    lines = [f"\\ {_one_line(comment)}" for comment in comments]
-    lines.append("Maximize" if model.sense is Sense.MAXIMIZE else "Minimize")
     priced = [(c, v) for c, v in enumerate(model.objective.tolist()) if v or c < model.units]
-    lines += _terms("obj", priced, names)
-    lines.append("Subject To")
+    lines = [*_commented(comments, "\\"), "Maximize" if model.sense is Sense.MAXIMIZE else "Minimize"]
+    lines += [*_terms("obj", priced, names), "Subject To"]
     for name, entries, relation, right in _rows(model):
-        written = _terms(name, entries, names)
-        written[-1] += f" {relation} {right}"
-        lines += written
+        lines += _terms(name, entries, names)
+        lines[-1] += f" {relation} {right}"
     columns = list(zip(names, model.integral.tolist(), model.upper.tolist(), strict=True))
     bounded = (f" 0 <= {name} <= {upper}" for name, integral, upper in columns if not integral or upper != 1)
     lines += ["Bounds", *bounded]
@@ -121,8 +118,8 @@ def lp_text(model: LinearModel, units: Sequence[str], comments: Sequence[str] = 
     return "\n".join([*lines, "End"]) + "\n"
 
 
-def _one_line(comment: str) -> str:
-    return " ".join(comment.split())[:200]
+def _commented(comments: Sequence[str], mark: str) -> list[str]:
+    return [f"{mark} {' '.join(comment.split())[:200]}" for comment in comments]
 
 
 def _terms(name: str, entries: Sequence[tuple[int, int]], names: Sequence[str]) -> list[str]:
@@ -140,8 +137,7 @@ def mps_text(model: LinearModel, units: Sequence[str], comments: Sequence[str] =
     """Return an integer program in the MPS format, which minimizes; the objective of a maximization is negated."""
     names = column_names(model, units)
     flip = model.sense is Sense.MAXIMIZE
-    lines = [f"* {_one_line(comment)}" for comment in comments]
-    lines += ["* minimizes minus the objective"] if flip else []
+    lines = _commented([*comments, *["minimizes minus the objective"] * flip], "*")
     lines += ["NAME          OPTSUM", "ROWS", " N  obj"]
     columns: list[list[tuple[str, int]]] = [
         [("obj", -value if flip else value)] if value or column < model.units else []
@@ -155,12 +151,13 @@ def mps_text(model: LinearModel, units: Sequence[str], comments: Sequence[str] =
         if right:
             rights.append((name, right))
     lines.append("COLUMNS")
-    integral = model.integral.tolist()
+    integral = [False, *model.integral.tolist(), False]  # of the column before, of each, of the one behind
     for column, held in enumerate(columns):
-        if integral[column] and (column == 0 or not integral[column - 1]):
+        before, own, behind = integral[column : column + 3]
+        if own and not before:
             lines.append(f"    M{column:<8} 'MARKER'                 'INTORG'")
         lines += [f"    {names[column]:<8}  {row:<8}  {value:>12}" for row, value in held]
-        if integral[column] and (column + 1 == model.columns or not integral[column + 1]):
+        if own and not behind:
             lines.append(f"    N{column:<8} 'MARKER'                 'INTEND'")
     lines += ["RHS", *(f"    RHS       {name:<8}  {value:>12}" for name, value in rights)]
     uppers = zip(names, model.upper.tolist(), strict=True)
@@ -193,7 +190,7 @@ def unit_labels(task: Task) -> list[str]:
     numbered, labels = [f"u{unit}" for unit in range(task.problem.size)], []
     for unit, number in enumerate(numbered):
         named = task.name_units((unit,))
-        parts = named[0] if named and isinstance(named[0], tuple) else named[:1]
+        parts = named[0] if named and isinstance(named[0], tuple) else named
         plain = len(named) == 1 and all(isinstance(part, int) for part in parts)
         labels.append(f"s{'_'.join(map(str, parts))}" if plain else number)
     return labels if len(set(labels)) == len(labels) else numbered
@@ -222,16 +219,15 @@ def _program(task: Task, write: Callable[..., str]) -> str:
 
 
 def _normal_form(task: Task, kind: str) -> str:
-    if kind == "wcnf" and task.problem.can(Capability.COVERAGE) and not is_cover(task.problem.coverage):
-        raise UnsupportedError(
-            f"The format wcnf is for covers only, and {task.id} is not one: use --format lp, mps or json, or, for "
-            "topics, "
-            "--formulation=cover."
-        )
     if not task.problem.can(Capability.COVERAGE):
         instead = "use --format lp or mps" if task.problem.can(Capability.LINEAR) else "make it an optsum.Coverage"
         raise UnsupportedError(
             f"The problem {task.id} is not in the normal form, so it cannot be written as {kind}: {instead}."
+        )
+    if kind == "wcnf" and not is_cover(task.problem.coverage):
+        raise UnsupportedError(
+            f"The format wcnf is for covers only, and {task.id} is not one: use --format lp, mps or json, or, for "
+            "topics, --formulation=cover."
         )
     units = [task.name_units((unit,)) for unit in range(task.problem.size)]
     if kind == "json":
@@ -291,15 +287,15 @@ def export_topics(topics: AnyTopics, folder: str | Path, kind: str, options: Opt
         if isinstance(made, str):
             yield Exported(name, error=made)
             continue
-        path, error = place / f"{file_stem(made.id)}.{kind}", None
+        path = place / f"{file_stem(made.id)}.{kind}"
         try:
             with replacing(path) as new:
                 new.write_text(FORMATS[kind](made), encoding="utf-8")
+            yield Exported(name, path)
         except OptsumError as fault:
-            error = str(fault)
+            yield Exported(name, error=str(fault))
         except OSError as fault:
-            error = f"the file {path} cannot be written: {describe_os_error(fault)}"
-        yield Exported(name, error=error) if error else Exported(name, path)
+            yield Exported(name, error=f"the file {path} cannot be written: {describe_os_error(fault)}")
 
 
 def _folder(folder: str | Path) -> Path:
@@ -321,15 +317,9 @@ def tasks_of(topics: AnyTopics, setup: Setup) -> Iterator[tuple[str | None, Task
     seen: set[str] = set()
     of_files: dict[str, str] = {}
     warned: Counter[str | None] = Counter()
-    reading = reading_of(setup.options)
-    for given in topics_of(topics, reading):
-        if isinstance(given, BadTopic):
-            yield given.id, f"{given.source}: {given.error}"
-            continue
-        try:
-            topic = topic_of(given, reading)
-        except OptsumError as error:
-            yield None, str(error)
+    for topic in topics_of(topics, reading_of(setup.options)):
+        if isinstance(topic, BadTopic):
+            yield topic.id, f"{topic.source}: {topic.error}"
             continue
         if topic.id in seen:
             yield topic.id, f"the topic {topic.id!r} occurs twice: give each its own id"
@@ -366,8 +356,7 @@ def read_solution(path: PathLike, columns: Sequence[str]) -> SolutionFile:
     Formats are those of CBC (``-solu``), GLPK (``-o`` or ``-w``), HiGHS (``--solution_file``), SCIP (``write
     solution``), Gurobi (``ResultFile``), CPLEX (``write``), the output of MaxSAT solvers, and lines ``name value``.
     """
-    text = read_text(path, "the solution")
-    lines = [line.rstrip() for line in text.splitlines()]
+    lines = [line.rstrip() for line in read_text(path, "the solution").splitlines()]
     try:
         found = _read(lines, columns)
     except (IndexError, StopIteration) as error:
@@ -400,9 +389,9 @@ def _read(lines: list[str], columns: Sequence[str]) -> SolutionFile | None:
         return _named("scip", filled[2:], first.partition(":")[2].strip(), value)
     if first.startswith("objective value:"):
         return _named("scip", filled[1:], "", _number_in(first))
-    if first.startswith("# ") and any("bjective value" in line for line in filled[:3]):
-        value = next(_number_in(line) for line in filled[:3] if "bjective value" in line)
-        return _named("gurobi", [line for line in filled if not line.startswith("#")], "", value)
+    stated = [_number_in(line) for line in filled[:3] if "bjective value" in line]
+    if first.startswith("# ") and stated:
+        return _named("gurobi", filled, "", stated[0])
     if any(line.startswith(("s mip", "s bas", "s ipt")) for line in filled[:20]):
         return _glpk_raw(filled, columns)
     if any(line.startswith("Rows:") for line in filled[:4]):
@@ -443,20 +432,19 @@ def _named(program: str, lines: Iterable[str], words: str, objective: float | No
 
 def _cplex(lines: list[str]) -> SolutionFile:
     """Parse a solution of CPLEX: XML in which only attributes matter."""
+
+    def attributes(tag: str) -> dict[str, str]:
+        return dict(re.findall(r"(\w+)\s*=\s*\"([^\"]*)\"", tag.partition("/>")[0]))
+
     text = "\n".join(lines)
-    head = _attributes(text.partition("<header")[2].partition("/>")[0])
+    head = attributes(text.partition("<header")[2])
     values: dict[str, float] = {}
-    for part in text.partition("<variables>")[2].split("<variable ")[1:]:
-        held = _attributes(part.partition("/>")[0])
+    for held in map(attributes, text.partition("<variables>")[2].split("<variable ")[1:]):
         if not {"name", "value"} <= set(held):
             raise ValueError("a variable has no name or no value")
         values[held["name"]] = _value(held["value"], held["name"])
     objective = float(head["objectiveValue"]) if "objectiveValue" in head else None
     return SolutionFile("cplex", head.get("solutionStatusString", ""), objective, values)
-
-
-def _attributes(text: str) -> dict[str, str]:
-    return dict(re.findall(r"(\w+)\s*=\s*\"([^\"]*)\"", text))
 
 
 def _glpk_table(lines: list[str]) -> SolutionFile:
@@ -579,7 +567,10 @@ def _row(task: Task | str, setup: Setup, place: Path, *, first: bool) -> Result:
         raise InputError(
             f"{place} is one solution file, which can only be for the first problem: give a folder of them."
         )
-    began, path, labels = clock(), _file_of(place, task.id), unit_labels(task)
+    began, labels, stem = clock(), unit_labels(task), place / file_stem(task.id)
+    files = (place, *(stem.with_name(f"{stem.name}{ending}") for ending in _ENDINGS))
+    if (path := next((file for file in files if file.is_file()), None)) is None:
+        raise InputError(f"There is no solution of {task.id}: put it at {stem}.sol.")
     found = read_solution(path, labels)
     try:
         given = _selection(found, labels, path)
@@ -598,18 +589,10 @@ def _row(task: Task | str, setup: Setup, place: Path, *, first: bool) -> Result:
     return done.changed(backend=found.program, detail=words)
 
 
-def _file_of(place: Path, name: str) -> Path:
-    stem = place / file_stem(name)
-    for path in [place, *(stem.with_name(f"{stem.name}{ending}") for ending in _ENDINGS)]:
-        if path.is_file():
-            return path
-    raise InputError(f"There is no solution of {name}: put it at {stem}.sol.")
-
-
 def _selection(found: SolutionFile, labels: list[str], path: Path) -> tuple[int, ...] | None:
-    nothing = ("infeasible", "no feasible", "undefined", "unsat", "unknown", "not set", "no integer")
     if not found.values:
         # Some programs leave out zeros, so a file without values may mean the empty selection.
+        nothing = ("infeasible", "no feasible", "undefined", "unsat", "unknown", "not set", "no integer")
         return None if not found.words or any(word in found.words.lower() for word in nothing) else ()
     known = set(labels)
     if labels and not known & set(found.values) and found.program in {"list", "highs", "cbc"}:

@@ -43,26 +43,15 @@ if TYPE_CHECKING:
 
 
 Text: TypeAlias = tuple[Sentence, ...]  # A document, a reference or a summary.
+# Meaning of the strings of a flat list: sentences of one text, raw texts, or tokens of a sentence.
 Flat: TypeAlias = Literal["sentences", "texts", "tokens"]
-"""Meaning of the strings of a flat list: sentences of one text, raw texts, or tokens of a sentence."""
-
-SummaryLines: TypeAlias = Literal["broken", "always"]
-"""When the lines of a raw reference are its sentences: if there are several, or always (rougeLsum of rouge-score)."""
-
-_LOG: Final = logging.getLogger("optsum")
+# The alternatives of each abstract sentence; an alternative is a set of unit numbers or sentence ids.
 Cover: TypeAlias = tuple[tuple[tuple[int | str, ...], ...], ...]
-"""The alternatives of each abstract sentence; an alternative is a set of unit numbers or sentence ids."""
 
 # A record with all keys of `_LEAST` and none besides `_PLAIN` is in optsum's own form; no other form is tried.
 _LEAST: Final = frozenset({"id", "documents"})
 _PLAIN: Final = _LEAST | {"references", "meta"}
-# Attribute of an object that is not a topic -> what the object is, and the call that makes a problem from it.
-_MODELS: Final = {
-    "component_data_objects": ("a Pyomo model", "PyomoProblem(model, units=model.x)"),
-    "facility": ("an instance of the normal form", "CoverageProblem.of(instance)"),
-}
 ColumnPath: TypeAlias = tuple[str, ...]  # Field names; after a list, "[]" makes a topic of each item, "[*]" takes all.
-_STEP = re.compile(r"([^.\[\]]+)((?:\[\*?\])*)")
 _TEXTS: Final = ("documents", "references")
 _KEYS: Final = ("id", *_TEXTS, "cover", "supports", "weights", "lengths", "parses", "meta")
 OWN: Final = frozenset({"documents", "cover", "supports"})  # Any of these marks optsum's own form.
@@ -71,7 +60,6 @@ _KNOWN: Final = {
     *("topic_id", "system", "summary", "selection", "human"),  # of systems
     *("status", "termination"),  # of rows
 }
-_DELIMITERS: Final = ",\t;"
 # Names of columns in public data sets, by what the columns contain.
 _COLUMNS: Final[dict[str, list[Any]]] = {
     kind: held["columns"]
@@ -105,7 +93,7 @@ class Notes:
         if self._tell is not None:
             self._tell(sentence)
         else:
-            _LOG.log(logging.INFO if news else logging.WARNING, "%s", sentence)
+            logging.getLogger("optsum").log(logging.INFO if news else logging.WARNING, "%s", sentence)
 
     def repeat(self, said: Mapping[str, tuple[str, bool]]) -> None:
         for kind, (sentence, news) in said.items():
@@ -128,7 +116,8 @@ class Reading(NamedTuple):
     flat: Flat | None = None  # Meaning of a flat list of strings.
     # Whether each line of raw text is a sentence; None: only in columns that are known for it.
     lines: bool | None = None
-    summary_lines: SummaryLines | None = None  # Whether each line of a raw summary is a sentence, if `lines` is None.
+    # If `lines` is None: whether lines of a raw reference are sentences, if there are several, or always (rougeLsum).
+    summary_lines: Literal["broken", "always"] | None = None
     source_words: int | None = None  # Read the sentences within this many words of the documents.
     # Columns of records by their meaning (``--map``); None: recognise the columns of well-known data sets.
     columns: Columns | None = None
@@ -360,9 +349,12 @@ def topics_of_record(value: object, number: int | None, reading: Reading, source
             reading.notes("none", f"the list of topics in {source or 'a record'} is empty")
         return (_topic(record, columns, reading, source) for record in records)
     if not isinstance(value, Mapping):
-        for mark, (what, maker) in _MODELS.items():
-            if hasattr(value, mark):
-                raise InputError(f"this is {what}: optsum.{maker} makes a problem from it")
+        of_models = {
+            "component_data_objects": ("a Pyomo model", "PyomoProblem(model, units=model.x)"),
+            "facility": ("an instance of the normal form", "CoverageProblem.of(instance)"),
+        }
+        if said := [each for mark, each in of_models.items() if hasattr(value, mark)]:
+            raise InputError(f"this is {said[0][0]}: optsum.{said[0][1]} makes a problem from it")
         raise InputError(f'a topic is an object with "documents" and "references", not {json_type(value)}')
     if "id" not in value and not OWN.isdisjoint(value):
         value = {"id": str(number or 0), **value}
@@ -398,7 +390,10 @@ def _checked(name: str, obj: Mapping[Any, Any], columns: Columns | None, reading
     documents = _texts(obj, "documents", columns, reading, optional=covered)
     references = _texts(obj, "references", columns, reading, optional=covered)
     units = sum(map(len, documents))
-    weights = _worth(given["weights"]) if "weights" in given else None
+    weights = None
+    if "weights" in given:
+        numbers = _list(given["weights"], '"weights"', "weights are a list of numbers, one for each claim")
+        weights = tuple(_weight(number, f"weights[{place}]") for place, number in enumerate(numbers))
     if supports is not None:
         passages = meta.get("sentence_ids", range(units)) if documents else range(len(supports))
         names = _claims(supports, references, meta, weights)
@@ -412,9 +407,8 @@ def _checked(name: str, obj: Mapping[Any, Any], columns: Columns | None, reading
     parses = lengths = vectors = None
     if "parses" in given:
         parses = tuple(_for_each(given["parses"], "parses", units, "give a list, the CoNLL-U text of each sentence"))
-        for number, text in enumerate(parses):
-            if not isinstance(text, str):
-                raise InputError(f"parses[{number}] is {json_type(text)}; give CoNLL-U text")
+        if wrong := [(number, text) for number, text in enumerate(parses) if not isinstance(text, str)]:
+            raise InputError(f"parses[{wrong[0][0]}] is {json_type(wrong[0][1])}; give CoNLL-U text")
     if "lengths" in given:
         # Without documents `supports` has a list for each passage, and a cover allows any number of passages.
         counted = units if documents or not covered else None if supports is None else len(supports)
@@ -501,12 +495,11 @@ def parse_path(text: str) -> ColumnPath:
     """
     steps: list[str] = []
     for piece in text.split("."):
-        found = _STEP.fullmatch(piece.strip())
+        found = re.fullmatch(r"([^.\[\]]+)((?:\[\*?\])*)", piece.strip())
         if found is None:
             raise OptionError(
-                f"{text!r} is not a path to a field: join names with dots; after the name of a list, [] makes a "
-                "topic of "
-                "each item, and [*] takes all items"
+                f"{text!r} is not a path to a field: join names with dots; after the name of a list, [] makes a topic "
+                "of each item, and [*] takes all items"
             )
         steps += [found[1], *re.findall(r"\[\*?\]", found[2])]
     if steps.count("[]") > 1:
@@ -515,8 +508,8 @@ def parse_path(text: str) -> ColumnPath:
 
 
 def split_at(path: ColumnPath) -> tuple[ColumnPath, ColumnPath] | None:
-    at = path.index("[]") if "[]" in path else None
-    return None if at is None else (path[:at], path[at + 1 :])
+    """Return the path of the list whose items are topics, and the rest of the path; None without such a list."""
+    return (path[: path.index("[]")], path[path.index("[]") + 1 :]) if "[]" in path else None
 
 
 def dotted(path: ColumnPath) -> str:
@@ -548,8 +541,9 @@ def value_at(record: Any, path: ColumnPath) -> Any:
         if step == "[*]":
             if not isinstance(value, list | tuple | Mapping):
                 raise InputError(f"{'.'.join(path[:place])} is {json_type(value)}, but [*] needs a list")
-            found = [value_at(item, path[place + 1 :]) for item in items_of(value, path[:place])]
-            return [item for each in found for item in each] if "[*]" in path[place + 1 :] else found
+            rest = path[place + 1 :]
+            found = [value_at(item, rest) for item in items_of(value, path[:place])]
+            return list(chain.from_iterable(found)) if "[*]" in rest else found
         if not isinstance(value, Mapping):
             hint = "; [*] after it takes all its items" if isinstance(value, list | tuple) else ""
             raise InputError(f"{'.'.join(path[:place])} is {json_type(value)}, and has no field {step!r}{hint}")
@@ -568,8 +562,8 @@ def advice_for(names: Collection[Any], lacking: str | None = None) -> str:
     record = names if isinstance(names, Mapping) else {}
     if not (found := likely_columns(names)):
         for name, value in record.items():  # topics may be the items of a list in the record
-            inner = value[0] if isinstance(value, list | tuple) and value else None
-            of_items = likely_columns(inner) if isinstance(name, str) and isinstance(inner, Mapping) else {}
+            inner = value[0] if isinstance(name, str) and isinstance(value, list | tuple) and value else None
+            of_items = likely_columns(inner) if isinstance(inner, Mapping) else {}
             if len(of_items) == len(_TEXTS):
                 found, record = {key: f"{name}[].{path}" for key, path in of_items.items()}, {}
                 break
@@ -581,12 +575,12 @@ def advice_for(names: Collection[Any], lacking: str | None = None) -> str:
 def likely_columns(names: Collection[Any]) -> dict[str, str]:
     """Return the names that look like documents and like references, by key; the same name is never both."""
     plain = {name.lower(): name for name in reversed(list(names)) if isinstance(name, str)}
-    summaries = [name for name in reversed(plain) if "summary" in name]
+    likely = {"documents": _COLUMNS["documents"], "references": [*_COLUMNS["references"]]}
+    likely["references"] += (name for name in reversed(plain) if "summary" in name)
     found: dict[str, str] = {}
-    for key in _TEXTS:
-        names = (*_COLUMNS[key], *(summaries if key == "references" else ()))
-        name = next((name for name in names if name in plain and plain[name] not in found.values()), None)
-        found |= {} if name is None else {key: plain[name]}
+    for key, known in likely.items():
+        if rest := [plain[name] for name in known if name in plain and plain[name] not in found.values()]:
+            found[key] = rest[0]
     return found
 
 
@@ -594,9 +588,7 @@ def _text_of(record: Mapping[Any, Any], name: str) -> str:
     """Return the path to the texts of a column: its name, or in objects the field that looks like a text."""
     value = record.get(name)
     item = value[0] if isinstance(value, list | tuple) and value else value
-    if not isinstance(item, Mapping):
-        return name
-    plain = {each.lower(): each for each in item if isinstance(each, str)}
+    plain = {each.lower(): each for each in item if isinstance(each, str)} if isinstance(item, Mapping) else {}
     field = next((plain[each] for each in _COLUMNS["texts_of_objects"] if each in plain), None)
     return name if field is None else f"{name}.{field}" if isinstance(value, Mapping) else f"{name}[*].{field}"
 
@@ -629,12 +621,11 @@ class Columns:
         path = self.paths.get("id", ("id",))
         name = None if "[]" in path else value_at(record, path)
         name = str(number) if name is None or (isinstance(name, str) and not name) else name
-        lists = {halves[0]: halves[1] for path in self.paths.values() if (halves := split_at(path)) is not None}
-        if not lists:
+        halved = [halves for path in self.paths.values() if (halves := split_at(path)) is not None]
+        if not halved:
             yield self._topic(record, None, name)
             return
-        (place,) = lists
-        names = {path[len(place) + 1] for path in self.paths.values() if "[]" in path and len(path) > len(place) + 1}
+        place, names = halved[0][0], {rest[0] for _, rest in halved if rest}
         for position, item in enumerate(items_of(value_at(record, place), place, names)):
             yield self._topic(record, item, f"{name}.{position}")
 
@@ -716,7 +707,7 @@ def heading_of(line: bytes, *, closed: bool, columns: Collection[str], likely: b
     `likely`: also accept names that look like documents and references.
     """
     text = line.decode("utf-8-sig", "surrogateescape").rstrip("\r\n")
-    for delimiter in _DELIMITERS:
+    for delimiter in ",\t;":
         try:
             names = [name.strip() for name in next(csv.reader([text], delimiter=delimiter), [])]
         except csv.Error:
@@ -740,29 +731,25 @@ def _texts(
         return nested
     where = dotted(path) or key
     value: Any = unpacked(without_arrays(obj.get(key)), where)
-    named = path and where != key
     if value is None:
         if optional and not path:
             return ()
-        raise InputError(
-            f'there is no "{key}": the column {where} is missing or null'
-            if named
-            else f'there is no "{key}"; {_keys(obj)}{advice_for(obj, None if OWN.isdisjoint(obj) else key)}'
-        )
+        why = f": the column {where} is missing or null"
+        if not path or where == key:
+            why = f"; {_keys(obj)}{advice_for(obj, None if OWN.isdisjoint(obj) else key)}"
+        raise InputError(f'there is no "{key}"{why}')
     if isinstance(value, str):
         if not any(found := _raw_texts([value], key, where, reading)):
             raise InputError(f"{where} is empty; give it a text, or leave the topic out")
         return found
     if not isinstance(value, list | tuple):
         what = where if path else f'"{where}"'
-        raise InputError(
-            f"{what} is {json_type(value)}; give a text, a list of sentences, or a list of texts"
-            f"{field_advice(key, where, value)}"
-        )
+        said = f"{json_type(value)}; give a text, a list of sentences, or a list of texts"
+        raise InputError(f"{what} is {said}{field_advice(key, where, value)}")
     if "[*]" in path:
         value = [text for text in value if text is not None]
         full = [text for text in value if not isinstance(text, str) or text.strip()]
-        if key == "references" and full and len(full) < len(value):
+        if key == "references" and 0 < len(full) < len(value):
             value = full
             reading.notes("empty", f"empty items of {where} are left out, like null")
     if not value and not optional:
@@ -971,7 +958,7 @@ def _claims(
     meta: Mapping[str, Any],
     weights: Sequence[Fraction] | None,
 ) -> Sequence[int | str]:
-    named = list(dict.fromkeys(claim for claims in supports for claim in claims))
+    named = list(dict.fromkeys(chain.from_iterable(supports)))
     names = meta.get("abstract_ids")
     if names is not None:
         if not isinstance(names, list | tuple) or len(set(map(str, names))) != len(names):
@@ -983,28 +970,26 @@ def _claims(
         return named
     if weights is not None:
         return range(len(weights))
-    most = max([claim for claim in named if isinstance(claim, int)], default=-1) + 1
-    sentences = len(references[0]) if len(references) == 1 else most
-    if len(references) != 1 and most > 1_000_000:
+    last = max([claim for claim in named if isinstance(claim, int)], default=-1)
+    if len(references) != 1:
+        if last >= 1_000_000:
+            raise InputError(
+                f"supports names the claim {last!s:.40}, but claims are numbered from 0: list their names in "
+                "meta.abstract_ids"
+            )
+        return range(last + 1)
+    if last >= (sentences := len(references[0])):
         raise InputError(
-            f"supports names the claim {most - 1!s:.40}, but claims are numbered from 0: list their names in "
-            "meta.abstract_ids"
-        )
-    if most > sentences:
-        raise InputError(
-            f"supports names the claim {most - 1}, but the reference has {sentences} sentences; give weights, one "
+            f"supports names the claim {last}, but the reference has {sentences} sentences; give weights, one "
             f"for each claim, if claims are not sentences"
         )
     return range(sentences)
 
 
-def _worth(value: object) -> tuple[Fraction, ...]:
-    numbers = _list(value, '"weights"', "weights are a list of numbers, one for each claim")
-    for place, number in enumerate(numbers):
-        usable = isinstance(number, int | float | Fraction) and not isinstance(number, bool)
-        if not usable or not 0 <= number <= _MOST:
-            raise InputError(f"weights[{place}] is {number!r:.40}; give a number from 0 to {_MOST}")
-    return tuple(Fraction(str(number)) for number in numbers)
+def _weight(number: object, where: str) -> Fraction:
+    if not isinstance(number, int | float | Fraction) or isinstance(number, bool) or not 0 <= number <= _MOST:
+        raise InputError(f"{where} is {number!r:.40}; give a number from 0 to {_MOST}")
+    return Fraction(str(number))
 
 
 def _list(value: object, where: str, about: str = _COVER) -> list[Any] | tuple[Any, ...]:

@@ -75,10 +75,7 @@ _NO_TEXT: Final = re.compile(rb"\{\s*[\"}]|\[\s*[\"{\[]|PAR1|<(?:DOC|SUM)[\s>]")
 
 
 def topics_in(path: Path, reading: Reading) -> Iterator[Line] | None:
-    """Return the topics of texts or parses in a file or folder, which is recognised by names and contents.
-
-    The result is None for a file of other kinds, and for a path at which nothing is.
-    """
+    """Return the topics of texts or parses in a file or folder, recognised by names and contents; None for others."""
     if (pair := line_pair(path)) is not None:
         if path == pair[0]:
             reading.notes("pair", f"the references are the lines of {pair[1]}", news=True)
@@ -202,7 +199,7 @@ def _of_documents(
             of = f"document {name!r}" if name else f"a document of {own[0].docset!r}"
             yield Line(name or own[0].docset, None, f"there is a summary of {of}, but no such document")
     for name, document in documents.items():
-        if own := by_document.get(name, []):
+        if own := by_document.get(name):
             yield _duc_line(name, origin[name], [document], own)
         elif not any(summary.multi for summary in summaries):
             missing = "there is no summary of the document; put files with <SUM DOCREF=...>, or pages of SEE, beside it"
@@ -313,9 +310,8 @@ def parse_summaries(text: str, reading: Reading = AS_IS) -> Iterator[Summary]:
     [Summary(docset='d061', documents=('AP1',), multi=False, size='100', author='B', sentences=('It sat.', 'It ran.'))]
     """
     for found in re.finditer(_SUM, text):
-        said = {
-            match[1].lower(): next(filter(None, match.groups()[1:]), "") for match in re.finditer(_ATTRIBUTE, found[1])
-        }
+        attributes = re.findall(_ATTRIBUTE, found[1])  # of each its name, and its value in one of three groups
+        said = {name.lower(): "".join(values) for name, *values in attributes}
         what = said.get("type", "").upper()
         if what.endswith("-E"):
             continue
@@ -421,9 +417,8 @@ def _conllu_topic(name: str, file: Path, reading: Reading) -> dict[str, Any]:
 
 def parallel_folders(folder: Path) -> tuple[Path, Path] | None:
     inside = {each.name.lower(): each for each in folder.iterdir() if each.is_dir()}
-    documents = next((inside[name] for name in _DOCUMENTS if name in inside), None)
-    references = next((inside[name] for name in _REFERENCES if name in inside), None)
-    return (documents, references) if documents is not None and references is not None else None
+    found = [[inside[name] for name in names if name in inside] for names in (_DOCUMENTS, _REFERENCES)]
+    return (found[0][0], found[1][0]) if all(found) else None
 
 
 def parallel_topics(folders: tuple[Path, Path], reading: Reading = AS_IS) -> Iterator[Line]:
@@ -436,11 +431,8 @@ def parallel_topics(folders: tuple[Path, Path], reading: Reading = AS_IS) -> Ite
     documents, references = folders
     for beside in sorted(documents.parent.iterdir()):
         if beside.is_dir() and beside not in folders and beside.name.lower() in {*_DOCUMENTS, *_REFERENCES}:
-            reading.notes(
-                "beside",
-                f"documents are read from {documents.name}, references from {references.name}, and {beside} is left "
-                "out",
-            )
+            used = f"documents are read from {documents.name}, references from {references.name}"
+            reading.notes("beside", f"{used}, and {beside} is left out")
     inner = (each for side in folders for entry in _entries(side) if entry.is_dir() for each in _entries(entry))
     if (deeper := next((each for each in inner if each.is_dir()), None)) is not None:
         reading.notes("deeper", f"the files in {deeper} are left out; put them into {deeper.parent}")
@@ -535,12 +527,12 @@ def line_pair(path: PathLike) -> tuple[Path, Path] | None:
     if name == "-" or not Path(name).is_file():
         return None
     words = re.split(r"([^A-Za-z]+)", Path(name).name)
-    found = [
-        beside
+    named = (
+        Path(name).with_name("".join([*words[:place], other, *words[place + 1 :]]))
         for place, word in enumerate(words)
         for other in _COUNTERPARTS.get(word.lower(), ())
-        if (beside := Path(name).with_name("".join([*words[:place], other, *words[place + 1 :]]))).is_file()
-    ]
+    )
+    found = [beside for beside in named if beside.is_file()]
     found = [beside for beside in found if _is_text(beside)] if found and _is_text(Path(name)) else []
     if len(found) > 1:
         raise InputError(
@@ -572,38 +564,35 @@ def pair_topics(pair: tuple[Path, Path], reading: Reading = AS_IS) -> Iterator[L
             stack.close()
             raise InputError(f"the file {path} cannot be opened: {describe_os_error(error)}") from error
 
+    def text_in(raw: bytes | None, number: int, other: Path) -> str:
+        if raw is None:
+            raise InputError(
+                f"there is no line {number + 1} here, but there is one in {other}; make both files equally long"
+            )
+        if number == 0 and ends_by_returns(raw):
+            raise InputError(BY_RETURNS)
+        if not (text := utf8_text(raw).strip()):
+            raise InputError("the line is empty; give it a text, or leave it out of both files")
+        return text
+
+    def topic(number: int, *raws: bytes | None) -> Line:
+        texts = []
+        for path, other, raw in zip(pair, pair[::-1], raws, strict=True):
+            try:
+                texts.append(text_in(raw, number, other))
+            except InputError as error:
+                return bad_topic(f"{path}:{number + 1}", str(number), str(error))
+        documents = [list(document) for document in reading.documents(texts[0], str(pair[0]))]
+        references = [list(reading.summary(texts[1]))]
+        return Line(f"{pair[0]}:{number + 1}", {"id": str(number), "documents": documents, "references": references})
+
     def topics() -> Iterator[Line]:
         number = 0
         with stack:
             try:
-                for number, (source, target) in enumerate(zip_longest(*streams)):
-                    yield _of_two_lines(pair, number, source, target, reading)
+                for number, lines in enumerate(zip_longest(*streams)):
+                    yield topic(number, *lines)
             except READ_ERRORS as error:
                 yield broken_off(error, str(pair[0]), number + 1)
 
     return topics()
-
-
-def _of_two_lines(
-    pair: tuple[Path, Path], number: int, source: bytes | None, target: bytes | None, reading: Reading
-) -> Line:
-    texts = {}
-    for name, path, other, raw in (("source", *pair, source), ("target", *pair[::-1], target)):
-        where = f"{path}:{number + 1}"
-        if raw is None:
-            return bad_topic(
-                where,
-                str(number),
-                f"there is no line {number + 1} here, but there is one in {other}; make both files equally long",
-            )
-        if number == 0 and ends_by_returns(raw):
-            return bad_topic(where, str(number), BY_RETURNS)
-        try:
-            texts[name] = utf8_text(raw).strip()
-        except InputError as error:
-            return bad_topic(where, str(number), str(error))
-        if not texts[name]:
-            return bad_topic(where, str(number), "the line is empty; give it a text, or leave it out of both files")
-    documents = [list(document) for document in reading.documents(texts["source"], str(pair[0]))]
-    references = [list(reading.summary(texts["target"]))]
-    return Line(f"{pair[0]}:{number + 1}", {"id": str(number), "documents": documents, "references": references})

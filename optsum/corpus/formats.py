@@ -25,6 +25,7 @@ import re
 import sys
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from io import DEFAULT_BUFFER_SIZE, BufferedReader, BytesIO, FileIO
 from itertools import chain, groupby, islice
@@ -35,21 +36,16 @@ from optsum.corpus.sentences import well_formed
 from optsum.errors import InputError
 from optsum.system.files import READ_ERRORS, PathLike, describe_os_error
 
-LONGEST: Final = 1 << 28
-"""Largest number of bytes of a line, or of an item of a JSON array, that is read: some forty million words."""
-
+LONGEST: Final = 1 << 28  # Bytes of a line, or of an item of a JSON array, that is read: some forty million words.
 _BLOCK: Final = 1 << 16
 _SEVERAL: Final = 1 << 19  # Bytes of lines to read at once, as far as they are available.
 _NAMES: Final = {"id", "topic_id", "system"}
 _OPTIONAL: Final = {"id", "topic_id", "cover", "parses", "meta", "vectors", "selection", "human"}
 BY_RETURNS: Final = "its lines end with carriage returns only, as on old Macs; save it with line feeds"
 _BLANKS: Final = re.compile(r"[ \t\r\n]*")
-JSON_COLUMNS: Final = b"optsum.json"
-"""Metadata key of a Parquet file, whose value is a JSON list of the columns that contain JSON text."""
-
+JSON_COLUMNS: Final = b"optsum.json"  # Key of Parquet metadata: a JSON list of the columns that contain JSON text.
+# Column of files in which an apostrophe precedes cells that a spreadsheet would take for formulas (``--csv-safe``).
 CSV_SAFE: Final = "csv_safe"
-"""Column of files in which an apostrophe precedes cells that a spreadsheet would take for formulas (``--csv-safe``)."""
-
 ROWS: Final = 64  # Rows of a table that are converted to objects at a time.
 # Line number of a row, its cells, its error, and whether the file ends within the row.
 _Row: TypeAlias = tuple[int, list[str], str | None, bool]
@@ -66,7 +62,6 @@ _BROKEN: Final = (
     "a quotation mark opens a cell that goes on over line breaks, but tab-separated text has no quoting; save it as "
     "CSV or JSON Lines"
 )
-_WANTED: Final = "pip install 'optsum[hf]'"
 _WORTH: Final = {"vital": 1, "okay": 0.5}
 _ASSIGNED: Final = {"support": True, "partial_support": False, "not_support": False}
 NOTE: Final = "note"  # Key of a topic made of nuggets: a sentence for the user about how they were read.
@@ -245,10 +240,8 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
+# Strict: no NaN, no number beyond the range of floating point, and no repeated key in an object.
 DECODER: Final = json.JSONDecoder(object_pairs_hook=_object, parse_float=_finite, parse_constant=_constant)
-"""Strict JSON decoder: no NaN, no number beyond the range of floating point, and no repeated key in an object."""
-
-
 _LENIENT: Final = json.JSONDecoder(parse_int=len)  # Finds the end of values that `DECODER` refuses.
 
 
@@ -287,14 +280,10 @@ def unpacked(value: Any, where: str) -> Any:
 
 def _is_printed(text: str) -> bool:
     """Return whether a text is a tuple of strings as Python prints it, or an array of numpy."""
-    if text.startswith("array(["):
-        return text.endswith(")")
-    if not text.startswith(("('", '("')):
-        return False
-    try:
-        return isinstance(ast.literal_eval(text), tuple)
-    except (ValueError, SyntaxError, RecursionError, MemoryError):
-        return False
+    if text.startswith(("('", '("')):
+        with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
+            return isinstance(ast.literal_eval(text), tuple)
+    return text.startswith("array([") and text.endswith(")")
 
 
 def array_records(lines: NumberedLines, name: str) -> Iterator[Line]:
@@ -428,12 +417,8 @@ def _is_torn(text: str) -> bool:
 
 
 def _bare_rows(lines: NumberedLines, width: int) -> Iterator[_Row]:
-    """Yield the lines of tab-separated text as rows; balanced quotation marks around a cell are removed.
-
-    Lines from a mark that opens a cell to one that closes it are refused if their numbers of cells say that they are
-    one row.
-    """
-    held: list[tuple[int, list[str]]] = []
+    """Yield the lines of tab-separated text as rows; refuse those that, by their numbers of cells, are one row."""
+    held: list[tuple[int, list[str]]] = []  # from a mark that opens a cell to one that closes it
 
     def rows(fault: str | None = None) -> list[_Row]:
         found: list[_Row] = [(number, list(map(_whole_cell, cells)), fault, False) for number, cells in held]
@@ -502,10 +487,10 @@ def _quoted_rows(lines: NumberedLines, heading: tuple[str, list[str]], *, closed
             return
         except csv.Error as reason:
             error = str(reason)
-        first = taken[0][0] if taken else 0
         torn = closed and (bool(over) or not taken[-1][1].endswith(b"\n"))
         if error is None and len(taken) > 1 and not closed and _holds_rows(cells, len(names), delimiter):
             error = "other rows seem to be inside it"
+        first = taken[0][0] if taken else 0
         if error is not None and not closed:
             if error.startswith("new-line"):
                 error = "a carriage return within it does not end the line; save the file with line feeds"
@@ -649,7 +634,8 @@ def _package(name: str) -> Any:
     try:
         import datasets
     except ImportError as error:
-        raise InputError(f"{name} is a dataset of Hugging Face, which needs the package datasets: {_WANTED}") from error
+        needed = "a dataset of Hugging Face, which needs the package datasets: pip install 'optsum[hf]'"
+        raise InputError(f"{name} is {needed}") from error
     datasets.disable_progress_bars()
     return datasets
 
@@ -680,8 +666,7 @@ def nugget_reader(
         return _assigned if _is_assigned(decode(first, name).value) else None
     if _NUGGET.fullmatch(first):
         raise InputError(f"{name} cannot be used: {_NO_PASSAGES}")
-    begun = sample.removeprefix(codecs.BOM_UTF8).split(b"\n")
-    whole = list(filter(None, begun if sample.endswith(b"\n") else begun[:-1]))
+    whole = list(filter(None, sample.removeprefix(codecs.BOM_UTF8).split(b"\n")[:-1]))
     judged = _JUDGMENT.fullmatch(first)
     if judged is None or not all(map(_JUDGMENT.fullmatch, whole)) or len({x.split()[0] for x in whole}) == len(whole):
         return None
@@ -781,5 +766,5 @@ def topic_of_nuggets(record: Mapping[str, Any]) -> dict[str, Any]:
         one = "it is a single passage of a question; give the file with all passages of the question"
         raise InputError(f"a record of nuggets cannot be used: {one if _is_assigned(record) else _NO_PASSAGES}")
     names = [each.get("_id", number) for number, each in enumerate(nuggets)]
-    cover = [[[passage] for passage in dict.fromkeys(each)] for each in lists if each is not None]
+    cover = [[[passage] for passage in dict.fromkeys(each or ())] for each in lists]
     return {"id": record.get("query_id"), "cover": cover, "meta": {"abstract_ids": names}}

@@ -22,7 +22,7 @@ from functools import lru_cache, reduce
 from hashlib import blake2b
 from importlib.util import find_spec
 from io import FileIO, TextIOWrapper
-from itertools import count, groupby, islice
+from itertools import chain, count, groupby, islice
 from json.encoder import encode_basestring
 from logging import getLogger
 from math import isfinite
@@ -71,8 +71,8 @@ CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL, su
 """
 _ADDED: Final = "INSERT INTO rows (topic, cell, part, status, at, row, sum) VALUES (?, ?, ?, ?, ?, ?, ?)"
 _KNOWN: Final = "SELECT sum(status = 'error') FROM rows WHERE topic = ? AND cell = ?"
+# Number of a topic, from 0; number of a cell (a way of searching); status and JSON of a row for each reference.
 CellRows: TypeAlias = tuple[int, int, tuple[tuple[str, str], ...]]
-"""Number of a topic, from 0; number of a cell (a way of searching); status and JSON of a row for each reference."""
 
 _DAMAGE: Final = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_FORMAT", "SQLITE_MISMATCH")
 _DAMAGED: Final = object()
@@ -515,18 +515,16 @@ _ENCODERS: Final = [
 
 def _plain(value: Any) -> Any:
     """Replace numbers that JSON cannot represent (not finite) or Python cannot print (too long)."""
-    match value:
-        case None | bool() | str():
-            return value
-        case float():
-            return value if math.isfinite(value) else None
-        case int():
-            # Decimal prints any number of digits, and json refuses to print more than 4300.
-            return value if value.bit_length() < 14_000 else str(Decimal(value))
-        case list() | tuple():
-            return [_plain(item) for item in value]
-        case Mapping():
-            return {key: _plain(item) for key, item in value.items()}
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, int):  # Decimal prints any number of digits, and json refuses to print more than 4300
+        return value if value.bit_length() < 14_000 else str(Decimal(value))
+    if isinstance(value, list | tuple):
+        return list(map(_plain, value))
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
     return _plain(_default(value))
 
 
@@ -639,7 +637,7 @@ def _read(rows: Path) -> Iterator[dict[str, Any]]:
 
 
 def _to_csv(rows: Path, stream: IO[bytes], safe: bool) -> str:
-    names = list(dict.fromkeys(name for row in _read(rows) for name in row))  # in the order of their first occurrence
+    names = list(dict.fromkeys(chain.from_iterable(_read(rows))))  # in the order of their first occurrence
     if not names:
         return ""
     text = TextIOWrapper(stream, encoding="utf-8", errors="replace", newline="")  # lone surrogates
@@ -688,21 +686,12 @@ def _to_parquet(rows: Path, output: Path) -> None:
 
 
 def _kind(value: Any) -> Kind:
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "bool"
-        case int():
-            return "int" if abs(value) <= _EXACT else "long" if -(1 << 63) <= value < 1 << 63 else "json"
-        case float():
-            return "float"
-        case str():
-            return "str"
-        case list():
-            inner = reduce(_same_kind, map(_kind, value), cast("Kind", "null"))
-            return "json" if inner == "json" else ("list", inner)
-    return "json"
+    if isinstance(value, list):
+        inner = reduce(_same_kind, map(_kind, value), cast("Kind", "null"))
+        return "json" if inner == "json" else ("list", inner)
+    if type(value) is int:
+        return "int" if abs(value) <= _EXACT else "long" if -(1 << 63) <= value < 1 << 63 else "json"
+    return {type(None): "null", bool: "bool", float: "float", str: "str"}.get(type(value), "json")
 
 
 def _same_kind(one: Kind, other: Kind) -> Kind:
@@ -803,7 +792,7 @@ class RowWriter(AbstractContextManager["RowWriter"]):
         csv_safe: bool = False,
         derived: bool = False,
     ) -> None:
-        self._name = "<stdout>" if path == "-" else "" if path is None else os.fspath(path)
+        self._name = "<stdout>" if path == "-" else os.fspath(path or "")
         if form is not None and form.kind == "datasets":
             self._name = self._name.rstrip(f"/{os.sep}")
         self._file: FileIO | None = None
@@ -860,7 +849,7 @@ class RowWriter(AbstractContextManager["RowWriter"]):
 
     def _begin(self, journal: Path, existing: Existing, keep: Keeper | None) -> None:
         held = [path for path in (journal, Path(self._name)) if path.exists() and path.stat().st_size]
-        if not held:
+        if not held or existing == "overwrite":
             return
         complete = self._form.kind == "bertsum" and held[0] != journal  # its format has no place for options
         if existing == "refuse":
@@ -869,14 +858,13 @@ class RowWriter(AbstractContextManager["RowWriter"]):
             if keep is not None and not complete:
                 way = "--resume keeps its finished rows and continues, --overwrite starts again"
             raise OptionError(f"the output {self._name} exists already{stopped}: {way}; or name another output")
-        if existing == "resume":
-            if complete:
-                raise OptionError(
-                    f"the output {self._name} is complete, and does not record the options that made it, so it "
-                    "cannot be resumed: give --overwrite"
-                )
-            self._resume(journal, held[0], keep)
-            self._empty, self._resumed = False, True
+        if complete:
+            raise OptionError(
+                f"the output {self._name} is complete, and does not record the options that made it, so it cannot be "
+                "resumed: give --overwrite"
+            )
+        self._resume(journal, held[0], keep)
+        self._empty, self._resumed = False, True
 
     def _resume(self, journal: Path, source: Path, keep: Keeper | None) -> None:
         """Rewrite the journal with only the rows to keep, unless it has only those already."""
@@ -887,14 +875,13 @@ class RowWriter(AbstractContextManager["RowWriter"]):
                 ended = held.read() == b"\n"
             if ended and all(map(stays, read_rows(source, unfinished=True))):
                 return
-        made = source != journal
         try:
             with replacing(journal) as new, new.open("wb") as stream:
                 stream.writelines(to_bytes(row) + b"\n" for row in read_rows(source, unfinished=True) if stays(row))
             if self._file is not None:
                 self._file.close()
             self._open()
-            self._made = made
+            self._made = source != journal
         except OSError as error:
             raise self._unwritable(error) from error
 
@@ -908,10 +895,10 @@ class RowWriter(AbstractContextManager["RowWriter"]):
 
     def write_all(self, rows: Iterable[Mapping[str, Any] | bytes]) -> None:
         given = list(rows)
+        if self._file is None and not self._prints:
+            return
+        written = [row if isinstance(row, bytes) else to_bytes(row) for row in given]
         try:
-            if self._file is None and not self._prints:
-                return
-            written = [row if isinstance(row, bytes) else to_bytes(row) for row in given]
             if self._file is None:
                 for row in written:
                     _print(row)
@@ -1000,10 +987,12 @@ class RowWriter(AbstractContextManager["RowWriter"]):
 
     def stop(self) -> None:
         """Stop early and keep the rows: in the output if that is JSON Lines without other rows, else in ``.part``."""
-        jsonl = self._journal is not None and self._form == RowFormat("jsonl")
-        if jsonl and not self._empty and (self._resumed or not Path(self._name).exists()):
+        if self._journal is None:
+            return
+        alone = not self._empty and (self._resumed or not Path(self._name).exists())
+        if alone and self._form == RowFormat("jsonl"):
             self.close()
-        elif self._journal is not None:
+        else:
             self._give_up()
 
     def _unwritable(self, error: Exception) -> OptionError:

@@ -258,14 +258,17 @@ def is_program(path: object) -> bool:
 
 
 def makes_problems(path: object) -> bool:
-    if isinstance(path, str | os.PathLike) and str(path).endswith(".py") and Path(path).is_file():
+    if not isinstance(path, str | os.PathLike):
+        return False
+    text = str(path)
+    if text.endswith(".py") and Path(path).is_file():
         raise InputError(
             f"'{path}' is a Python program: name the function in it that makes problems, as in {path}:FUNCTION."
         )
     if isinstance(path, str) and path.endswith(")") and ".py:" in path:
         place, _, call = path.rpartition(".py:")
         raise InputError(f"'{path}' calls a function: give only its name, as in {place}.py:{call.partition('(')[0]}.")
-    return is_program(path) or (isinstance(path, str | os.PathLike) and _PROGRAM.search(str(path)) is not None)
+    return is_program(path) or _PROGRAM.search(text) is not None
 
 
 def _made(place: str, reading: Reading) -> Iterator[Topic | BadTopic]:
@@ -426,7 +429,7 @@ class Names:
 
 
 def unique(items: Iterable[T | R], kind: type[T], name: Callable[[T], str], again: Callable[[T], R]) -> Iterator[T | R]:
-    """Yield items; an item of `kind` with the name of an earlier one is replaced by the result of `again` for it."""
+    """Replace each item of `kind` that has the name of an earlier one by the result of `again` for it."""
     seen = Names()
     return (again(item) if isinstance(item, kind) and not seen.add(name(item)) else item for item in items)
 
@@ -686,9 +689,8 @@ def topic_given(topic: object, summary: object, reading: Reading, columns: AnyCo
     if summary is not None:
         for given, what in ((topic, "document"), (summary, "summary")):
             if isinstance(given, list | tuple):
-                wrong = next((number for number, one in enumerate(given) if not isinstance(one, str)), None)
-                if wrong is not None:
-                    raise InputError(f"sentence {wrong} of the {what} is {json_type(given[wrong])}; give texts")
+                if wrong := [(number, one) for number, one in enumerate(given) if not isinstance(one, str)]:
+                    raise InputError(f"sentence {wrong[0][0]} of the {what} is {json_type(wrong[0][1])}; give texts")
             elif not isinstance(given, str):
                 raise InputError(f"the {what} is {json_type(given)}; give a text, or a list of its sentences")
             elif _PATH.fullmatch(given):
@@ -702,17 +704,14 @@ def topic_given(topic: object, summary: object, reading: Reading, columns: AnyCo
     _check_several(topic)
     if not isinstance(topic, Topic | BadTopic | Mapping | bytes) and not hasattr(topic, "as_topic"):
         if isinstance(topic, list | tuple) and topic and all(isinstance(one, str) for one in topic):
-            raise InputError(
-                "a list of sentences needs a reference summary to be compared with; give it too: solve(sentences, "
-                "summary)"
-            )
+            needed = "a reference summary to be compared with; give it too: solve(sentences, summary)"
+            raise InputError(f"a list of sentences needs {needed}")
         row = hasattr(topic, "_asdict") or (hasattr(topic, "index") and hasattr(topic, "to_dict"))
         if row and _rows_of(topic) is None:
-            topic = next(iter(_each(topic)))
+            (topic,) = _each(topic)
         elif isinstance(topic, Iterable):
-            raise InputError(
-                "one topic was expected, and these are several; give one of them, or use solve_all(topics)"
-            )
+            several = "these are several; give one of them, or use solve_all(topics)"
+            raise InputError(f"one topic was expected, and {several}")
     return topic_of(topic, reading if columns is None else reading._replace(columns=parse_columns(columns)))
 
 
@@ -925,8 +924,7 @@ class BadSystem:
 
 
 def _bad_system(source: str, error: str, obj: object) -> BadSystem:
-    named = obj if isinstance(obj, Mapping) else {}
-    values = [named.get(key) for key in ("topic_id", "system")]
+    values = [obj.get(key) if isinstance(obj, Mapping) else None for key in ("topic_id", "system")]
     return BadSystem(source, error, *(str(value) if type(value) in {str, int} else None for value in values))
 
 
@@ -940,11 +938,9 @@ def system_of(obj: object, reading: Reading = AS_IS, source: str = "") -> System
     if "topic_id" not in obj and "strategy" in obj:
         obj = _of_row(obj)
     place = obj.get("place") if "topic_id" not in obj else None
-    if place is not None:
-        obj = {**obj, "topic_id": place}
-    for key in ("topic_id", "system"):
-        if obj.get(key) is None:
-            raise InputError(f'there is no "{key}"; give it beside "summary" or "selection"')
+    obj = obj if place is None else {**obj, "topic_id": place}
+    if lacking := [key for key in ("topic_id", "system") if obj.get(key) is None]:
+        raise InputError(f'there is no "{lacking[0]}"; give it beside "summary" or "selection"')
     summary, selection, human = obj.get("summary"), obj.get("selection"), _human(obj.get("human"))
     summary = None if summary == "" and (selection is not None or human) else summary  # an empty cell
     if summary is None and selection is None and not human:
@@ -970,9 +966,8 @@ def _of_row(row: Mapping[Any, Any]) -> dict[str, Any]:
             raise InputError(f"a label is {wrong[0]!r:.40}; labels are 1 for a chosen sentence, and 0 for others")
         chosen = [unit for unit, label in enumerate(labels) if label]
         if sentences is not None and len(sentences) != len(labels):
-            raise InputError(
-                f"there are {len(labels)} labels of {len(sentences)} sentences; give one label for each sentence"
-            )
+            counts = f"{len(labels)} labels of {len(sentences)} sentences"
+            raise InputError(f"there are {counts}; give one label for each sentence")
         text = None if sentences is None else [sentences[unit] for unit in chosen]
         return {"topic_id": row.get("id"), "system": row["strategy"], "summary": text, "selection": chosen}
     if row.get("selection") is None:
@@ -1000,9 +995,8 @@ def _human(value: object) -> dict[str, float]:
     scores = {str(name): number for name, number in (value or {}).items() if number is not None}
     for name, number in scores.items():
         if isinstance(number, bool) or not isinstance(number, int | float):
-            raise InputError(
-                f"the human score {name!r} is {json_type(number)}; give a number, or null if there is none"
-            )
+            kind = json_type(number)
+            raise InputError(f"the human score {name!r} is {kind}; give a number, or null if there is none")
         if not abs(number) <= sys.float_info.max:
             raise InputError(f"the human score {name!r} is not finite; give null if there is none")
         scores[name] = float(number)
@@ -1098,13 +1092,13 @@ def extract_of(topic: Topic, system: System) -> SystemExtract | None:
             return SystemExtract(tuple(sorted(units)), 0)
     if system.summary is None:
         return None
+
+    def letters_of(sentence: Sentence) -> str:
+        return "".join(filter(str.isalnum, raw_text(joined([sentence])).casefold()))
+
     places: defaultdict[str, deque[int]] = defaultdict(deque)
     for unit, sentence in enumerate(topic.sentences):
-        places[_letters(sentence)].append(unit)
-    known = [places[letters] for letters in filter(None, map(_letters, system.summary))]
+        places[letters_of(sentence)].append(unit)
+    known = [places[letters] for letters in filter(None, map(letters_of, system.summary))]
     found = [units.popleft() for units in known if units]
     return SystemExtract(tuple(sorted(found)), len(known) - len(found))
-
-
-def _letters(sentence: Sentence) -> str:
-    return "".join(filter(str.isalnum, raw_text(joined([sentence])).casefold()))

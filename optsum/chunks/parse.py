@@ -57,10 +57,8 @@ class Parse:
         at = 0
         for number, token in enumerate(tokens):
             if not -1 <= token.head < len(tokens):
-                return (
-                    f"the head of {self._named(number)} does not exist; give the number of a word of the sentence, "
-                    "or 0 for the root"
-                )
+                needed = "give the number of a word of the sentence, or 0 for the root"
+                return f"the head of {self._named(number)} does not exist; {needed}"
             if not at <= token.start <= token.end <= len(self.text):
                 return f"the span of {self._named(number)} is out of order, or not within the sentence; correct it"
             at = token.start
@@ -190,7 +188,7 @@ class Block:
 
     text: str  # Comments and words, as in the file.
     source: str  # File and sentence: its ``sent_id``, or else its number, from 1.
-    meta: Mapping[str, str] = field(hash=False)  # The comments ``# key = value``.
+    sentence: str  # The comment ``# text``; empty if there is none.
 
     def parse(self) -> Parse:
         import conllu
@@ -205,12 +203,10 @@ class Block:
         for row in map(dict, rows):  # rows of `conllu` are slower
             kind = row.get("id")
             if isinstance(kind, int):
-                if kind != len(words) + 1:
-                    raise InputError(
-                        f"{self.source}: word {kind} stands where word {len(words) + 1} should be; "
-                        f"number words consecutively"
-                    )
                 words.append(row)
+                if kind != len(words):
+                    fault = f"word {kind} stands where word {len(words)} should be; number words consecutively"
+                    raise InputError(f"{self.source}: {fault}")
             elif kind is None:
                 raise InputError(f"{self.source}: a line has no number in its first column; number the words from 1")
             elif kind[1] == "-":
@@ -218,19 +214,16 @@ class Block:
         if not words:
             raise InputError(f"{self.source}: there is no word; give at least one")
         surface = _surface(words, ranges, self.source)
-        text = self.meta.get("text") or "".join(form + " " * blank for _, form, blank in surface).rstrip()
+        text = self.sentence or "".join(form + " " * blank for _, form, blank in surface).rstrip()
         spans, at = list[tuple[int, int]](), 0
         for members, form, _ in surface:
             start, at = _find(form, text, at, self.source)
             spans += _share(members, form, start, at)
-        if text[at:].strip():
-            raise InputError(
-                f"{self.source}: the comment # text ends in {text[at:].strip()!r:.40}, which is in no word; make the "
-                "comment and the words agree"
-            )
-        return Parse(
-            tuple(_token(row, span, self.source) for row, span in zip(words, spans, strict=True)), text, self.source
-        )
+        if rest := text[at:].strip():
+            fault = f"the comment # text ends in {rest!r:.40}, which is in no word"
+            raise InputError(f"{self.source}: {fault}; make the comment and the words agree")
+        tokens = (_token(row, span, self.source) for row, span in zip(words, spans, strict=True))
+        return Parse(tuple(tokens), text, self.source)
 
 
 def read_conllu(path: PathLike) -> Iterator[Parse]:
@@ -254,7 +247,7 @@ def conllu_blocks(text: str, source: str = "") -> list[Block]:
             pairs = [each[1:].partition("=") for each in lines if each.startswith("#")]
             meta = {key.strip(): value.strip() for key, equals, value in pairs if equals}
             where = f"sentence {meta.get('sent_id') or len(blocks) + 1}"
-            blocks.append(Block("\n".join(lines), f"{source}: {where}" if source else where, meta))
+            blocks.append(Block("\n".join(lines), f"{source}: {where}" if source else where, meta.get("text", "")))
         lines = []
     return blocks
 
@@ -309,16 +302,14 @@ def _surface(
         last, form, blank = ranges.pop(first, (first, "", False))
         members = words[first - 1 : last]
         if last > len(words):
-            raise InputError(
-                f"{source}: the multi-word token {first}-{last} ends after the last word; correct its range"
-            )
+            fault = f"the multi-word token {first}-{last} ends after the last word; correct its range"
+            raise InputError(f"{source}: {fault}")
         forms = [_text_of(row, "form") for row in members]
         found.append((forms, form, blank) if form else (forms, forms[0], _blank_after(members[0])))
         first = last + 1
     if ranges:
-        raise InputError(
-            f"{source}: the multi-word token that begins at word {min(ranges)} overlaps another; correct it"
-        )
+        fault = f"the multi-word token that begins at word {min(ranges)} overlaps another; correct it"
+        raise InputError(f"{source}: {fault}")
     return found
 
 
@@ -329,10 +320,8 @@ def _find(form: str, text: str, at: int, source: str) -> tuple[int, int]:
         while at < len(text) and text[at].isspace():
             at += 1
         if not text.startswith(letter, at):
-            raise InputError(
-                f"{source}: the comment # text has {text[at : at + 20]!r} where the word {form!r:.40} should be; "
-                "make them agree"
-            )
+            fault = f"the comment # text has {text[at : at + 20]!r} where the word {form!r:.40} should be"
+            raise InputError(f"{source}: {fault}; make them agree")
         start = at if start is None else start
         at += 1
     return (at if start is None else start), at

@@ -28,10 +28,8 @@ from optsum.system.files import PathLike, parse_toml, read_text
 if TYPE_CHECKING:
     import networkx as nx
 
+# Label schemes with their own rules: Universal Dependencies v2, and that of spaCy's English models.
 SCHEMES: Final = ("ud", "clearnlp")
-"""Label schemes with their own rules: Universal Dependencies v2, and that of spaCy's English models."""
-
-_WORDS: Final = ("english",)
 # Part-of-speech tags of Universal Dependencies, and the tags that spaCy adds.
 _UPOS: Final = (
     *("*", "ADJ", "ADP", "ADV", "AUX", "CCONJ", "CONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN", "PUNCT"),
@@ -127,12 +125,8 @@ def _values(feats: Mapping[str, str]) -> list[str]:
 
 
 def _takes(table: Mapping[str, NamePattern], tree: WorkingTree, word: int, head: int) -> bool:
-    found = [
-        each
-        for each in tree.children(word)
-        if tree.relation[each] == "case"
-        or (tree.relation[each] == "mark" and tree.parse.tokens[each].upos in {"ADP", "SCONJ"})
-    ]
+    related = [(each, tree.relation[each], tree.parse.tokens[each].upos) for each in tree.children(word)]
+    found = [each for each, of, tag in related if of == "case" or (of == "mark" and tag in {"ADP", "SCONJ"})]
     cases, verb = [tree.lemma(each) for each in found or [word]], tree.lemma(head)
     keys = [verb, *(f"{verb} {tree.lemma(each)}" for each in tree.children(head))]
     return any(key in table and any(map(table[key].match, cases)) for key in keys)
@@ -234,13 +228,11 @@ def degree(tree: WorkingTree, clause: NamePattern, adverb: NamePattern, markers:
                 break
 
 
+# Functions that move words of a tree, by their names in files of rules; the file gives their other arguments.
+_MOVES = (preconjunction, chain, coordinator, middle_conjunct, attribution, degree)
 STEPS: Final[Mapping[str, Callable[..., None]]] = MappingProxyType(
-    {
-        step.__name__.replace("_", "-"): step
-        for step in (preconjunction, chain, coordinator, middle_conjunct, attribution, degree)
-    }
+    {step.__name__.replace("_", "-"): step for step in _MOVES}
 )
-"""Functions that move words of a tree, by their names in files of rules; the file gives their other arguments."""
 
 
 class Action(Enum):
@@ -365,8 +357,8 @@ def _full(table: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(own["lexicon"], dict):
         raise InputError("[lexicon] is not a table; write lists of words there, each with a name")
     if "words" in own:
-        if own["words"] not in _WORDS:
-            raise unknown_name("list of words", own["words"], _WORDS)
+        if own["words"] != "english":
+            raise unknown_name("list of words", own["words"], ["english"])
         own["lexicon"] = parse_toml(_shipped(f"words_{own['words']}"), own["words"]) | own["lexicon"]
     if "extends" in own:
         if own["extends"] not in SCHEMES:
@@ -532,10 +524,8 @@ def chunk_tree(parse: Parse, profile: str = "strict", rules: Rules | None = None
             required = rule.action is Action.REQ and profile == "strict"
             graph.add_edge(above, n, required=required, relation=tree.relation[head], note=rule.note)
     if not nx.is_arborescence(graph):
-        raise InputError(
-            f"{parse.source or parse.text[:40]!r}: its chunks do not form a tree by the rules {rules.name}: "
-            f"correct the rules"
-        )
+        fault = f"its chunks do not form a tree by the rules {rules.name}: correct the rules"
+        raise InputError(f"{parse.source or parse.text[:40]!r}: {fault}")
     return graph
 
 

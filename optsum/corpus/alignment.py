@@ -306,7 +306,7 @@ def _share(given: Any) -> Fraction:
 
 
 def corresponding_sets(
-    wanted: Counts, source: Sequence[Counts], threshold: Fraction, max_sentences: int, max_sets: int | None = None
+    wanted: Counts, source: Sequence[Counts], threshold: Fraction, max_sentences: int, max_sets: int
 ) -> tuple[tuple[tuple[int, ...], ...], bool]:
     """Return the minimal sets of source sentences with enough of the wanted n-grams, and whether no set is missing.
 
@@ -316,50 +316,37 @@ def corresponding_sets(
     if not need:
         return (), True
     limits = np.array(list(wanted.values()), np.int64)
-    units = [unit for unit, counts in enumerate(source) if not counts.keys().isdisjoint(wanted)]
-    hits = np.array([[source[unit].get(key, 0) for key in wanted] for unit in units], np.int64).reshape(-1, len(wanted))
-    kept: list[tuple[int, ...]] = []
-    complete = True
-    # With a limit, one size after the other, so that all smaller sets are known when the limit is reached.
-    for size in [max_sentences] if max_sets is None else range(1, max_sentences + 1):
-        found: list[tuple[int, ...]] = []
-        _extend(np.array(units, np.int64), hits, [], (limits, need), size, found, max_sets)
-        if max_sets is not None and len(found) > max_sets:
-            kept = [*kept, *(chosen for chosen in found if len(chosen) == size)][:max_sets]
-            complete = False
+    numbers = [unit for unit, counts in enumerate(source) if not counts.keys().isdisjoint(wanted)]
+    counted = [[source[unit].get(key, 0) for key in wanted] for unit in numbers]
+    found: list[tuple[int, ...]] = []
+
+    def extend(chosen: list[tuple[int, IntArray]], units: IntArray, hits: IntArray, slots: int) -> None:
+        """Find the minimal sets made of `chosen` and up to `slots` of `units`; stop beyond the largest number."""
+        held = np.minimum(sum((row for _, row in chosen), np.zeros(len(limits), np.int64)), limits)
+        missing = need - int(held.sum())
+        gains = np.minimum(hits, limits - held).sum(axis=1)
+        order = np.argsort(-gains, kind="stable")
+        units, hits, gains = units[order], hits[order], gains[order]
+        useful, complete = np.count_nonzero(gains > 0), np.count_nonzero(gains >= missing)
+        minimal = np.ones(complete, np.bool_)
+        for place in range(len(chosen)):
+            others = sum((row for other, (_, row) in enumerate(chosen) if other != place), np.zeros_like(limits))
+            minimal &= np.minimum(hits[:complete] + others, limits).sum(axis=1) < need
+        already = [unit for unit, _ in chosen]
+        found.extend(tuple(sorted([*already, unit])) for unit in units[:complete][minimal].tolist())
+        if slots > 1:
+            # Gains never grow as units are added, so the first unit must gain at least an equal share of what lacks.
+            for place in range(complete, np.count_nonzero((gains > 0) & (gains * slots >= missing))):
+                if len(found) > max_sets:
+                    return
+                one = (int(units[place]), hits[place])
+                extend([*chosen, one], units[place + 1 : useful], hits[place + 1 : useful], slots - 1)
+
+    # One size after the other, so that all smaller sets are known when the largest number is reached.
+    for size in range(1, max_sentences + 1):
+        smaller, found = found, []
+        extend([], np.array(numbers, np.int64), np.array(counted, np.int64).reshape(-1, len(wanted)), size)
+        if len(found) > max_sets:
+            found = [*smaller, *(chosen for chosen in found if len(chosen) == size)]
             break
-        kept = found
-    return tuple(sorted(kept, key=lambda units: (len(units), units))), complete
-
-
-def _extend(
-    units: IntArray,
-    hits: IntArray,
-    chosen: list[tuple[int, IntArray]],
-    goal: tuple[IntArray, int],
-    slots: int,
-    found: list[tuple[int, ...]],
-    limit: int | None,
-) -> None:
-    """Add to `found` the minimal sets made of `chosen` and up to `slots` of `units`; stop beyond `limit` sets."""
-    limits, need = goal  # wanted count of each n-gram, and the sum that is needed
-    held = np.minimum(sum((row for _, row in chosen), np.zeros(len(limits), np.int64)), limits)
-    missing = need - int(held.sum())
-    gains = np.minimum(hits, limits - held).sum(axis=1)
-    order = np.argsort(-gains, kind="stable")
-    units, hits, gains = units[order], hits[order], gains[order]
-    useful, complete = np.count_nonzero(gains > 0), np.count_nonzero(gains >= missing)
-    minimal = np.ones(complete, np.bool_)
-    for place in range(len(chosen)):
-        others = sum((row for other, (_, row) in enumerate(chosen) if other != place), np.zeros_like(limits))
-        minimal &= np.minimum(hits[:complete] + others, limits).sum(axis=1) < need
-    already = [unit for unit, _ in chosen]
-    found.extend(tuple(sorted([*already, unit])) for unit in units[:complete][minimal].tolist())
-    if slots > 1:
-        # Gains never grow as units are added, so the first unit must gain at least an equal share of what is missing.
-        for place in range(complete, np.count_nonzero((gains > 0) & (gains * slots >= missing))):
-            if limit is not None and len(found) > limit:
-                return
-            chosen.append((int(units[place]), hits[place]))
-            _extend(units[place + 1 : useful], hits[place + 1 : useful], chosen, goal, slots - 1, found, limit)
-            chosen.pop()
+    return tuple(sorted(found[:max_sets], key=lambda units: (len(units), units))), len(found) <= max_sets

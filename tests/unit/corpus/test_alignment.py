@@ -52,7 +52,7 @@ def test_sets_are_all_minimal_ones(seed: int) -> None:
         wanted = Counter(rng.choices("abcde", k=rng.randint(0, 6)))
         source = [Counter(rng.choices("abcdexy", k=rng.randint(0, 4))) for _ in range(rng.randint(0, 7))]
         threshold, largest = Fraction(rng.randint(1, 10), 10), rng.randint(1, 4)
-        found, complete = corresponding_sets(wanted, source, threshold, largest)
+        found, complete = corresponding_sets(wanted, source, threshold, largest, 10**9)
         expected = naive(wanted, source, threshold, largest)
         assert (list(found), complete) == (expected, True), (seed, number)
         most = rng.randint(1, 6)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import html
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -137,16 +137,15 @@ def duc_topics(files: Sequence[Path], reading: Reading = AS_IS) -> Iterator[Line
     A topic is named after its document or set: ``d061``, or ``d061-200`` if the set has summaries of several sizes. The
     folder of a set's documents has the set's name; summaries may omit its last letter (who chose the documents).
     """
-    line = None
-    for line in _topics(files, reading):
-        yield line
-    if line is None:
-        yield Line(well_formed(str(files[0])), None, "there is no complete <DOC> or <SUM> here")
+    none = Line(well_formed(str(files[0])), None, "there is no complete <DOC> or <SUM> here")
+    lines = _topics(files, reading)
+    yield next(lines, none)
+    yield from lines
 
 
 def _topics(files: Sequence[Path], reading: Reading) -> Iterator[Line]:
     documents: dict[str, Document] = {}
-    sets: defaultdict[str, list[str]] = defaultdict(list)
+    sets: defaultdict[str, dict[str, None]] = defaultdict(dict)  # by folder: names of its documents
     origin: dict[str, str] = {}
     summaries: list[Summary] = []
     peers: list[Summary] = []
@@ -167,14 +166,11 @@ def _topics(files: Sequence[Path], reading: Reading) -> Iterator[Line]:
         for document in parse_documents(text, reading):
             if not document.name:
                 yield Line(source, None, "a document has no number; give <DOCNO>")
-            elif document.name in documents:
-                if document != documents[document.name]:
-                    yield Line(source, None, f"document {document.name!r} occurs twice with different contents")
-            else:
-                documents[document.name] = document
-                origin[document.name] = source
-            if document.name and document.name not in sets[file.parent.name.casefold()]:
-                sets[file.parent.name.casefold()].append(document.name)
+                continue
+            if documents.setdefault(document.name, document) != document:
+                yield Line(source, None, f"document {document.name!r} occurs twice with different contents")
+            origin.setdefault(document.name, source)
+            sets[file.parent.name.casefold()].setdefault(document.name)
     if not summaries:  # then authors may be numbers
         summaries = peers
     elif peers:
@@ -207,15 +203,23 @@ def _of_documents(
 
 
 def _of_sets(
-    documents: dict[str, Document], sets: dict[str, list[str]], summaries: Sequence[Summary], reading: Reading
+    documents: dict[str, Document], sets: dict[str, dict[str, None]], summaries: Sequence[Summary], reading: Reading
 ) -> Iterator[Line]:
+    def documents_of(summary: Summary) -> Collection[str]:
+        """Return the names in a summary if all documents exist, otherwise those in the folder of its set."""
+        if summary.documents and all(name in documents for name in summary.documents):
+            return summary.documents
+        docset = summary.docset.casefold()
+        named = (names for folder, names in sets.items() if docset in {folder, re.sub(_CHOOSER, "", folder)})
+        return next(named, ())
+
     by_set: defaultdict[str, defaultdict[str, list[Summary]]] = defaultdict(lambda: defaultdict(list))
     used: set[str] = set()
     for summary in summaries:
         used.update(summary.documents)
         if summary.multi:
             by_set[summary.docset.casefold()][summary.size].append(summary)
-            used.update(_documents_of(summary, documents, sets))
+            used.update(documents_of(summary))
             if absent := [name for name in summary.documents if name not in documents]:
                 number = f"{len(absent)} documents that are" if len(absent) > 1 else "1 document that is"
                 one = f"a summary of {summary.docset} names {number} not here, such as {absent[0]}"
@@ -228,17 +232,8 @@ def _of_sets(
         for size, own in sizes.items():
             name = own[0].docset if len(sizes) == 1 else f"{own[0].docset}-{size}"
             error = f"there are summaries of the document set {docset!r}, but no folder of that name with documents"
-            chosen = [documents[each] for each in _documents_of(own[0], documents, sets)]
+            chosen = [documents[each] for each in documents_of(own[0])]
             yield _duc_line(name, docset, chosen, own) if chosen else bad_topic(docset, name, error)
-
-
-def _documents_of(summary: Summary, documents: dict[str, Document], sets: dict[str, list[str]]) -> list[str]:
-    """Return the names of a set's documents: those in the summary if all exist, otherwise those in the set's folder."""
-    if summary.documents and all(name in documents for name in summary.documents):
-        return list(summary.documents)
-    docset = summary.docset.casefold()
-    named = (names for folder, names in sets.items() if docset in {folder, re.sub(_CHOOSER, "", folder)})
-    return next(named, [])
 
 
 def _duc_line(name: str, source: str, documents: Sequence[Document], summaries: Sequence[Summary]) -> Line:
@@ -366,15 +361,15 @@ def stories_in(folder: Path, reading: Reading) -> list[Path]:
 
 def story_topics(files: list[Path], reading: Reading = AS_IS) -> Iterator[Line]:
     """Yield a topic for each file, as in CNN / Daily Mail: raw text, and its reference below ``@highlight`` lines."""
-    return (topic_line(file, _name(file), partial(_story, file, reading)) for file in files)
 
+    def topic(file: Path) -> dict[str, Any]:
+        document, *highlights = _HIGHLIGHT.split(_text(file))
+        if not highlights:
+            raise InputError("there is no reference; write one below a line @highlight")
+        reference = [" ".join(highlight.split()) for highlight in highlights if highlight.strip()]
+        return _record(_name(file), reading.documents(document, "the story"), [tuple(reference)])
 
-def _story(file: Path, reading: Reading) -> dict[str, Any]:
-    document, *highlights = _HIGHLIGHT.split(_text(file))
-    if not highlights:
-        raise InputError("there is no reference; write one below a line @highlight")
-    reference = [" ".join(highlight.split()) for highlight in highlights if highlight.strip()]
-    return _record(_name(file), reading.documents(document, "the story"), [tuple(reference)])
+    return (topic_line(file, _name(file), partial(topic, file)) for file in files)
 
 
 def conllu_topics(files: list[Path], reading: Reading) -> Iterator[Line]:
@@ -455,6 +450,14 @@ def parallel_topics(folders: tuple[Path, Path], reading: Reading = AS_IS) -> Ite
             "no document of that name; name references after their documents, or NAME.1.txt and NAME.2.txt if several "
             "belong to one",
         )
+
+    def topic(name: str, sources: list[Path], summaries: list[Path]) -> dict[str, Any]:
+        texts = [text for file in sources for text in reading.documents(_text(file), "the documents")]
+        found = [reading.summary(_text(file)) for file in summaries]
+        if not found:
+            raise InputError(f"there is no reference in {references} named {name}")
+        return _record(name, texts, found)
+
     for entry in entries:
         beside = references / entry.name
         if entry.is_dir() and beside.is_dir():
@@ -468,7 +471,7 @@ def parallel_topics(folders: tuple[Path, Path], reading: Reading = AS_IS) -> Ite
                 )
                 for name, file in files[0].items():
                     each = f"{entry.name}/{name}"
-                    yield topic_line(file, each, partial(_topic, each, [file], [files[1][name]], references, reading))
+                    yield topic_line(file, each, partial(topic, each, [file], [files[1][name]]))
                 continue
             if shared:
                 reading.notes(
@@ -476,18 +479,8 @@ def parallel_topics(folders: tuple[Path, Path], reading: Reading = AS_IS) -> Ite
                     f"{entry} is one topic, though {beside} holds files of some of its names, such as {min(shared)}; "
                     "to make each file a topic, give all files the same names in both",
                 )
-        made = partial(_topic, name := _name(entry), _files(entry), by_name.get(name, []), references, reading)
+        made = partial(topic, name := _name(entry), _files(entry), by_name.get(name, []))
         yield topic_line(entry, name, made)
-
-
-def _topic(
-    name: str, documents: list[Path], summaries: list[Path], references: Path, reading: Reading
-) -> dict[str, Any]:
-    texts = [text for file in documents for text in reading.documents(_text(file), "the documents")]
-    found = [reading.summary(_text(file)) for file in summaries]
-    if not found:
-        raise InputError(f"there is no reference in {references} named {name}")
-    return _record(name, texts, found)
 
 
 def _entries(folder: Path) -> list[Path]:

@@ -85,6 +85,7 @@ from optsum.text.analyzer import Sentence, joined, raw_text
 
 T = TypeVar("T")
 R = TypeVar("R")
+_USED: Final = "used: results may be those of the old version, or errors"
 _READ: Final = "read: results may be of two versions"
 _PROGRAM: Final = re.compile(r"\.(?:mps|lp)(?:\.gz)?$", re.IGNORECASE)
 _SECOND: Final = "the id {!r} occurs twice; give each topic its own"
@@ -214,11 +215,7 @@ def topics_read(path: PathLike, reading: Reading) -> Iterator[Topic | BadTopic]:
     return using(_once_each(open_source(path, reading), reading), [path], _READ)
 
 
-def using(
-    items: Iterable[T],
-    paths: Iterable[PathLike],
-    when: str = "used: results may be those of the old version, or errors",
-) -> Generator[T, None, None]:
+def using(items: Iterable[T], paths: Iterable[PathLike], when: str = _USED) -> Generator[T, None, None]:
     before = {path: stamp(path) for path in paths}
 
     def passed_on() -> Generator[T, None, None]:

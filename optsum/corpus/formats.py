@@ -653,17 +653,16 @@ def _said(error: Exception) -> str:
     return f"{' '.join(str(error).split()):.200}".rstrip(".") or type(error).__name__
 
 
-def nugget_reader(
-    first: bytes, name: str, sample: bytes = b""
-) -> Callable[[NumberedLines, str], Iterator[Line]] | None:
-    """Return the reader for a file of nuggets, recognised by its first lines; None for other files.
+def nugget_records(lines: NumberedLines, name: str, first: bytes, sample: bytes = b"") -> Iterator[Line] | None:
+    """Return the topics of a file of nuggets, recognised by its first lines; None for other files.
 
     A file is taken for judgments only if some question has several lines; it might be a table of alternatives.
     """
     if first.startswith(b"{"):
-        if b'"nuggets"' not in first or b'"candidate_text"' not in first:
+        if b'"nuggets"' not in first or b'"candidate_text"' not in first or not _is_assigned(decode(first, name).value):
             return None
-        return _assigned if _is_assigned(decode(first, name).value) else None
+        found = decoded(raw_lines(lines, name))
+        return _of_questions(found, lambda each: str(each["qid"]) if _is_assigned(each) else None, _of_passages)
     if _NUGGET.fullmatch(first):
         raise InputError(f"{name} cannot be used: {_NO_PASSAGES}")
     whole = list(filter(None, sample.removeprefix(codecs.BOM_UTF8).split(b"\n")[:-1]))
@@ -675,20 +674,7 @@ def nugget_reader(
             f"{name} holds judgments of whole questions: its second column is {judged[1].decode()}, not a nugget; "
             "give judgments of nuggets"
         )
-    return _judged
 
-
-def _is_assigned(value: Any) -> bool:
-    needed = {"qid", "candidate_text", "nuggets"}
-    return isinstance(value, Mapping) and needed <= value.keys() and "documents" not in value
-
-
-def _assigned(lines: NumberedLines, name: str) -> Iterator[Line]:
-    found = decoded(raw_lines(lines, name))
-    return _of_questions(found, lambda each: str(each["qid"]) if _is_assigned(each) else None, _of_passages)
-
-
-def _judged(lines: NumberedLines, name: str) -> Iterator[Line]:
     def split(raw: bytes, source: str) -> Line:
         raw = raw.removeprefix(codecs.BOM_UTF8)
         if _JUDGMENT.fullmatch(raw) is None:
@@ -696,6 +682,11 @@ def _judged(lines: NumberedLines, name: str) -> Iterator[Line]:
         return Line(source, raw.decode("utf-8", "replace").split())
 
     return _of_questions(decoded(raw_lines(lines, name), split), lambda each: each and str(each[0]), _of_judgments)
+
+
+def _is_assigned(value: Any) -> bool:
+    needed = {"qid", "candidate_text", "nuggets"}
+    return isinstance(value, Mapping) and needed <= value.keys() and "documents" not in value
 
 
 def _of_questions(

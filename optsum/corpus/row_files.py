@@ -863,18 +863,16 @@ class RowWriter(AbstractContextManager["RowWriter"]):
                 f"the output {self._name} is complete, and does not record the options that made it, so it cannot be "
                 "resumed: give --overwrite"
             )
-        self._resume(journal, held[0], keep)
         self._empty, self._resumed = False, True
-
-    def _resume(self, journal: Path, source: Path, keep: Keeper | None) -> None:
-        """Rewrite the journal with only the rows to keep, unless it has only those already."""
+        source = held[0]
         stays = keep(read_rows(source, unfinished=True)) if keep is not None else lambda _: True
         if source == journal:
-            with source.open("rb") as held:
-                held.seek(-1, os.SEEK_END)
-                ended = held.read() == b"\n"
+            with source.open("rb") as file:
+                file.seek(-1, os.SEEK_END)
+                ended = file.read() == b"\n"
             if ended and all(map(stays, read_rows(source, unfinished=True))):
                 return
+        # Rewrite the journal with only the rows to keep.
         try:
             with replacing(journal) as new, new.open("wb") as stream:
                 stream.writelines(to_bytes(row) + b"\n" for row in read_rows(source, unfinished=True) if stays(row))

@@ -40,7 +40,7 @@ from optsum.corpus.formats import (
     folder_records,
     hub_records,
     is_dataset_folder,
-    nugget_reader,
+    nugget_records,
     parquet_records,
     raw_lines,
     utf8_text,
@@ -89,7 +89,6 @@ _USED: Final = "used: results may be those of the old version, or errors"
 _READ: Final = "read: results may be of two versions"
 _PROGRAM: Final = re.compile(r"\.(?:mps|lp)(?:\.gz)?$", re.IGNORECASE)
 _SECOND: Final = "the id {!r} occurs twice; give each topic its own"
-Reader: TypeAlias = Callable[[NumberedLines, str], Iterator[Line | RawLines]]
 _LARGEST: Final = 1 << 26  # Bytes of a table of alternatives, or an object, that is read whole.
 _SUMMARY: Final = "system summary"
 # Endings of files that do not hold plain text.
@@ -474,9 +473,10 @@ def _records(path: PathLike, what: str, empty: bool, columns: Collection[str]) -
 def _recognised(
     stream: BufferedReader, path: PathLike, what: str, columns: Collection[str]
 ) -> Iterator[Line | RawLines] | None:
-    name = name_of(path)
+    """Return the records of an open file by the format that its first bytes show; None if it is empty."""
+    name, check = name_of(path), partial(_check_columns, name_of(path), what, columns)
     if stream.peek(4).startswith(b"PAR1"):
-        return parquet_records(stream, name, partial(_check_columns, name, what, columns))
+        return parquet_records(stream, name, check)
     lines = NumberedLines(stream)
     line = lines.begin()
     if re.fullmatch(rb"sep=.", line.removeprefix(codecs.BOM_UTF8).strip()):  # written by some spreadsheets
@@ -484,7 +484,40 @@ def _recognised(
         line = lines.begin()
     if line[:1] != b"[" and ends_by_returns(line) and (line[:1] != b"{" or re.search(rb"\}\s*\r\s*\{", line)):
         raise InputError(f"{name}: {BY_RETURNS}")
-    return _reader(line, stream, path, what, columns)(lines, name) if line else None
+    if not line:
+        return None
+    first = line.removeprefix(codecs.BOM_UTF8).strip()
+    if what == _SUMMARY and _TEXT.search(str(path)) and not _holds_systems(first):
+        return _summaries(Path(path), lines, name)
+    if first == b"{" and line.endswith(b"\n"):
+        return _spread(what, lines, name)
+    if first.startswith(b"{"):
+        of_nuggets = nugget_records(lines, name, first) if what == "topic" else None
+        return raw_lines(lines, name) if of_nuggets is None else of_nuggets
+    if first.startswith(b"["):
+        return array_records(lines, name)
+    heading = heading_of(first, closed=what != "row", columns=columns, likely=what == "topic")
+    if heading is not None:
+        check(heading[1])
+        return csv_records(lines, name, heading, closed=what == "row")
+    sample = line + stream.peek()  # not earlier, because a pipe may have no second line yet
+    if what == "topic" and (of_nuggets := nugget_records(lines, name, first, sample)) is not None:
+        return of_nuggets
+    if what == "topic" and is_cover_table(sample):
+        return _cover_table(lines, path)
+    if decode(first, name).error is None or b"\n{" in sample:
+        return raw_lines(lines, name)
+    if what == _SUMMARY and path != "-" and not _RECORDS.search(str(path)):
+        return _summaries(Path(path), lines, name)
+    named, more = "topic_id, system and summary", ""
+    if what == "topic":
+        named, more = "id, documents and references", " (--map names other columns), a program in .mps or .lp"
+        if (table := _TABLE.search(name)) is not None:
+            check(first.decode("utf-8", "replace").split("\t" if table[1].lower() == "tsv" else ","))
+    raise InputError(
+        f"{name} has a format that optsum cannot read: give JSON Lines or a JSON array, CSV, TSV or Parquet with the "
+        f"columns {named}{more}, a table of alternatives, or a folder of CoNLL-U files"
+    )
 
 
 def _check_columns(name: str, what: str, columns: Collection[str], names: Collection[str]) -> None:
@@ -493,41 +526,6 @@ def _check_columns(name: str, what: str, columns: Collection[str], names: Collec
     listed = ", ".join(list(names)[:8])
     raise InputError(
         f"{name} is a table without topics: it has no column documents, but {visible(listed)}{advice_for(names)}"
-    )
-
-
-def _reader(line: bytes, stream: BufferedReader, path: PathLike, what: str, columns: Collection[str]) -> Reader:
-    name, first = name_of(path), line.removeprefix(codecs.BOM_UTF8).strip()
-    if what == _SUMMARY and _TEXT.search(str(path)) and not _holds_systems(first):
-        return partial(_summaries, Path(path))
-    if first == b"{" and line.endswith(b"\n"):
-        return partial(_spread, what)
-    if first.startswith(b"{"):
-        return (nugget_reader(first, name) if what == "topic" else None) or raw_lines
-    if first.startswith(b"["):
-        return array_records
-    heading = heading_of(first, closed=what != "row", columns=columns, likely=what == "topic")
-    if heading is not None:
-        _check_columns(name, what, columns, heading[1])
-        return lambda lines, name: csv_records(lines, name, heading, closed=what == "row")
-    sample = line + stream.peek()  # not earlier, because a pipe may have no second line yet
-    if what == "topic" and (of_nuggets := nugget_reader(first, name, sample)) is not None:
-        return of_nuggets
-    if what == "topic" and is_cover_table(sample):
-        return lambda lines, _: _cover_table(lines, path)
-    if decode(first, name).error is None or b"\n{" in sample:
-        return raw_lines
-    if what == _SUMMARY and path != "-" and not _RECORDS.search(str(path)):
-        return partial(_summaries, Path(path))
-    if what == "topic" and (table := _TABLE.search(name)) is not None:
-        separator = "\t" if table[1].lower() == "tsv" else ","
-        _check_columns(name, what, columns, first.decode("utf-8", "replace").split(separator))
-    named, more = "topic_id, system and summary", ""
-    if what == "topic":
-        named, more = "id, documents and references", " (--map names other columns), a program in .mps or .lp"
-    raise InputError(
-        f"{name} has a format that optsum cannot read: give JSON Lines or a JSON array, CSV, TSV or Parquet with the "
-        f"columns {named}{more}, a table of alternatives, or a folder of CoNLL-U files"
     )
 
 
@@ -641,8 +639,7 @@ def _may_be_object(file: Path) -> bool:
     """Return whether a file begins as one JSON object, perhaps a damaged one, or cannot be read, or is empty."""
     begin = (begin_of(file, _LARGEST) or b"").lstrip(b"\xef\xbb\xbf \t\r\n")
     first, _, more = begin.partition(b"\n")
-    are_lines = more.strip() and decode(first, "").error is None
-    return not begin or (begin.startswith(b"{") and not are_lines)
+    return not begin or (begin.startswith(b"{") and (not more.strip() or decode(first, "").error is not None))
 
 
 def _named_object(file: Path) -> Line:

@@ -184,10 +184,10 @@ def align(
             how = {**made, "reference": number} | ({"cut": cut} if cut else {})
             yield _of_reference(topic, number, (reference,), sets, how)
 
-    if alignments is None:
-        each = chain.from_iterable(map(aligned, known))
-    else:
+    if alignments is not None:
         each = _marked(known, _read_marks(alignments), needed)
+    else:
+        each = chain.from_iterable(map(aligned, known))
     # A topic may already have the id t#0, which is made for the first of several references of t.
     return unique_topics(each, "a second topic would be named {!r}; give each its own id")
 

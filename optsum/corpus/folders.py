@@ -195,7 +195,7 @@ def _of_documents(
             of = f"document {name!r}" if name else f"a document of {own[0].docset!r}"
             yield Line(name or own[0].docset, None, f"there is a summary of {of}, but no such document")
     for name, document in documents.items():
-        if own := by_document.get(name):
+        if own := by_document.get(name, []):
             yield _duc_line(name, origin[name], [document], own)
         elif not any(summary.multi for summary in summaries):
             missing = "there is no summary of the document; put files with <SUM DOCREF=...>, or pages of SEE, beside it"

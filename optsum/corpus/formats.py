@@ -396,11 +396,19 @@ def csv_records(lines: NumberedLines, name: str, heading: tuple[str, list[str]],
             elif torn:
                 yield Line(source, None, "the row is incomplete", ended=False)
                 return
-            elif not cells or cells[0].strip() != names[0] or [cell.strip() for cell in cells] != names:
-                yield _row(names, cells, source)
-            elif not repeated:
-                repeated, said = True, f"{source} repeats the heading, as in tables joined by cat, and is left out"
-                logging.getLogger("optsum").warning("%s", said)
+            elif cells and cells[0].strip() == names[0] and [cell.strip() for cell in cells] == names:
+                if not repeated:
+                    repeated, said = True, f"{source} repeats the heading, as in tables joined by cat, and is left out"
+                    logging.getLogger("optsum").warning("%s", said)
+            elif len(cells) != len(names):
+                counts = f"the row has {len(cells)} cells, but the heading has {len(names)} names"
+                yield Line(source, None, f"{counts}; make them equal")
+            elif any(map(_is_torn, cells)):
+                yield Line(source, None, "this is not UTF-8; save the file as UTF-8")
+            else:
+                row = Cells(zip(names, cells, strict=True))
+                row.typed = False
+                yield Line(source, row)
     except READ_ERRORS as error:
         yield broken_off(error, name, at + 1)
 
@@ -511,17 +519,6 @@ def _holds_rows(cells: list[str], width: int, delimiter: str) -> bool:
     between = re.compile(rf"(?<!\d){re.escape(delimiter)}(?!\s)|(?<=\d){re.escape(delimiter)}(?![\s\d])")
     lines = (line for cell in cells for line in cell.splitlines()[1:])
     return width > 1 and any(len(between.findall(line)) == width - 1 for line in lines)
-
-
-def _row(names: list[str], cells: list[str], source: str) -> Line:
-    if len(cells) != len(names):
-        error = f"the row has {len(cells)} cells, but the heading has {len(names)} names; make them equal"
-        return Line(source, None, error)
-    if any(map(_is_torn, cells)):
-        return Line(source, None, "this is not UTF-8; save the file as UTF-8")
-    row = Cells(zip(names, cells, strict=True))
-    row.typed = False
-    return Line(source, row)
 
 
 def parquet_records(stream: BufferedReader, name: str, check: Callable[[list[str]], None]) -> Iterator[Line]:

@@ -37,19 +37,6 @@ def parses_of(topic: Topic) -> tuple[Parse, ...]:
 
 def _blocks(topic: Topic) -> list[Block | None]:
     has_words = [bool(raw_text(sentence).strip()) for sentence in topic.sentences]
-    found = _found(topic, has_words)
-    if len(found) == sum(has_words) < len(has_words):
-        parses = iter(found)
-        found = [next(parses) if words else None for words in has_words]
-    if len(found) != len(has_words):
-        raise InputError(
-            f"the number of parses is {len(found)}, but that of sentences is {len(has_words)}; give one parse for "
-            "each sentence, in order"
-        )
-    return found
-
-
-def _found(topic: Topic, has_words: list[bool]) -> list[Block | None]:
     found: list[Block | None] = []
     if topic.parses is not None:
         for number, text in enumerate(topic.parses):
@@ -61,13 +48,22 @@ def _found(topic: Topic, has_words: list[bool]) -> list[Block | None]:
                     f"parses[{number}] should hold one sentence, but holds {len(blocks)}; give the CoNLL-U text of one"
                 )
             found += blocks
-        return found
-    if topic.meta.get("conllu") is None:
+    elif topic.meta.get("conllu") is not None:
+        found += (block for name in _names(topic) for block in _read(name, topic.source))
+    else:
         raise InputError(
             'there are no parses; give "parses", the CoNLL-U text of each sentence, or name a file in meta.conllu, '
             "or make them with optsum parse TOPICS --model NAME (spaCy)"
         )
-    return [block for name in _names(topic) for block in _read(name, topic.source)]
+    if len(found) == sum(has_words) < len(has_words):
+        parses = iter(found)
+        found = [next(parses) if words else None for words in has_words]
+    if len(found) != len(has_words):
+        raise InputError(
+            f"the number of parses is {len(found)}, but that of sentences is {len(has_words)}; give one parse for "
+            "each sentence, in order"
+        )
+    return found
 
 
 def parse_files(topic: Topic) -> list[Path]:
@@ -113,7 +109,7 @@ def _existing(name: str, source: str) -> Path | None:
 
 def _read(name: str, source: str) -> list[Block]:
     if (path := _existing(name, source)) is None:
-        one, other = (_folder_of(source) / folder / name for folder in ("", "conllu"))
+        one, other = _folder_of(source) / name, _folder_of(source) / "conllu" / name
         raise InputError(f"meta.conllu names {name!r}, but neither {one} nor {other} exists; correct the name")
     return conllu_blocks(read_text(path, ""), str(path))
 

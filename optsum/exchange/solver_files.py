@@ -389,9 +389,9 @@ def _read(lines: list[str], columns: Sequence[str]) -> SolutionFile | None:
         return _named("scip", filled[2:], first.partition(":")[2].strip(), value)
     if first.startswith("objective value:"):
         return _named("scip", filled[1:], "", _number_in(first))
-    stated = [_number_in(line) for line in filled[:3] if "bjective value" in line]
-    if first.startswith("# ") and stated:
-        return _named("gurobi", filled, "", stated[0])
+    values = [_number_in(line) for line in filled[:3] if "bjective value" in line]
+    if first.startswith("# ") and values:
+        return _named("gurobi", filled, "", values[0])
     if any(line.startswith(("s mip", "s bas", "s ipt")) for line in filled[:20]):
         return _glpk_raw(filled, columns)
     if any(line.startswith("Rows:") for line in filled[:4]):

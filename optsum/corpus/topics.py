@@ -555,9 +555,8 @@ def _whole(lines: NumberedLines, source: str) -> bytes:
     for block in lines.blocks():
         text += block
         if len(text) > _LARGEST:
-            raise InputError(
-                f"the record {source} is longer than {_LARGEST >> 20} MiB; give each topic a file of its own"
-            )
+            most = f"{_LARGEST >> 20} MiB"
+            raise InputError(f"the record {source} is longer than {most}; give each topic a file of its own")
     return bytes(text)
 
 
@@ -856,8 +855,7 @@ def _cells(row: Mapping[str, Any]) -> Cells:
 
 def _rows_of(given: Any) -> Iterable[Mapping[str, Any]] | None:
     if hasattr(given, "iter_rows") and hasattr(given, "columns"):  # polars
-        rows: Iterable[Mapping[str, Any]] = given.iter_rows(named=True)
-        return rows
+        return iter(given.iter_rows(named=True))
     if hasattr(given, "to_pylist") and hasattr(given, "schema"):  # pyarrow, a table or a batch of one
         check_names(given.schema.names, "the table")
         places = range(0, given.num_rows, ROWS)

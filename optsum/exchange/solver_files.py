@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import dropwhile, islice, takewhile
 from math import ceil, floor, isinf, isnan
@@ -196,14 +196,14 @@ def unit_labels(task: Task) -> list[str]:
     return labels if len(set(labels)) == len(labels) else numbered
 
 
-def _program(task: Task, write: Callable[..., str]) -> str:
+def file_text(task: Task, kind: str) -> str:
     problem = task.problem
+    if kind in {"wcnf", "json"}:
+        return _normal_form(task, kind)
     if not problem.can(Capability.LINEAR):
-        why = (
-            "its objective is not a linear function of the units: use --format json"
-            if problem.can(Capability.COVERAGE)
-            else f"{type(problem).__name__} only evaluates selections: write it as an optsum.PyomoProblem"
-        )
+        why = f"{type(problem).__name__} only evaluates selections: write it as an optsum.PyomoProblem"
+        if problem.can(Capability.COVERAGE):
+            why = "its objective is not a linear function of the units: use --format json"
         raise UnsupportedError(f"The problem {task.id} has no integer linear program to write, as {why}.")
     if not problem.size:
         raise InputError(f"The problem {task.id} has no units, so there is nothing to write: its optimum is empty.")
@@ -215,6 +215,7 @@ def _program(task: Task, write: Callable[..., str]) -> str:
     ]
     named = [f"{label} is {name}" for label, name in zip(labels, called, strict=True) if name != label]
     value = f"the reported value is (objective + {model.offset}) / {model.denominator}"
+    write = lp_text if kind == "lp" else mps_text
     return write(model, labels, [f"problem {task.id}", *named, value])
 
 
@@ -234,14 +235,6 @@ def _normal_form(task: Task, kind: str) -> str:
         return json_of_coverage(task.problem.coverage, about={"id": task.id, "units": list(map(list, units))})
     names = [" ".join(map(str, unit)) for unit in units]
     return wcnf_text(task.problem.coverage, names, title=f"problem {task.id}")
-
-
-FORMATS: Final[Mapping[str, Callable[[Task], str]]] = {
-    "lp": lambda task: _program(task, lp_text),
-    "mps": lambda task: _program(task, mps_text),
-    "wcnf": lambda task: _normal_form(task, "wcnf"),
-    "json": lambda task: _normal_form(task, "json"),
-}
 
 
 def export(
@@ -280,8 +273,8 @@ def export(
 
 
 def export_topics(topics: AnyTopics, folder: str | Path, kind: str, options: Options) -> Iterator[Exported]:
-    if kind not in tuple(FORMATS):  # a tuple, for names that cannot be hashed
-        raise unknown_name("format", kind, FORMATS)
+    if kind not in (known := ("lp", "mps", "wcnf", "json")):
+        raise unknown_name("format", kind, known)
     place = _folder(folder)
     for name, made in tasks_of(topics, setup_of(options)):
         if isinstance(made, str):
@@ -290,7 +283,7 @@ def export_topics(topics: AnyTopics, folder: str | Path, kind: str, options: Opt
         path = place / f"{file_stem(made.id)}.{kind}"
         try:
             with replacing(path) as new:
-                new.write_text(FORMATS[kind](made), encoding="utf-8")
+                new.write_text(file_text(made, kind), encoding="utf-8")
             yield Exported(name, path)
         except OptsumError as fault:
             yield Exported(name, error=str(fault))
@@ -453,9 +446,8 @@ def _glpk_table(lines: list[str]) -> SolutionFile:
     stated = next((line for line in lines if line.startswith("Objective:")), "")
     objective = _number_in(stated.partition("=")[2])
     values: dict[str, float] = {}
-    start = next((number for number, line in enumerate(lines) if "Column name" in line), len(lines))
     name = None
-    for line in lines[start + 2 :]:
+    for line in islice(dropwhile(lambda line: "Column name" not in line, lines), 2, None):
         parts = line.split()
         if name is None:
             if not parts[0].isdigit():
@@ -473,8 +465,7 @@ def _glpk_raw(lines: list[str], columns: Sequence[str]) -> SolutionFile:
     head = next(line.split() for line in lines if line.startswith("s "))
     status = _GLPK_STATUS.get(head[4], head[4])
     values: dict[str, float] = {}
-    for line in lines:
-        parts = line.split()
+    for parts in map(str.split, lines):
         if parts[0] == "j" and int(parts[1]) <= len(columns):
             values[columns[int(parts[1]) - 1]] = float(parts[2 if head[1] != "bas" else 3])
     held = status in {"optimal", "feasible"}

@@ -30,15 +30,12 @@ from optsum.system.files import READ_ERRORS, PathLike, begin_of, describe_os_err
 _SAMPLE = 4096
 # Letter in the name of a set for the person who chose its documents; summaries leave it out: d061j, d0801a-a.
 _CHOOSER = r"(?<=\d)[a-z](?=-[a-z]$|$)"
-_LOOKED_AT = 100  # Number of files by which a folder is recognised.
 # Each pattern ends at the next tag of its kind at the latest, so that damaged files take no longer than others.
 _DOC = r"(?is)(<doc(?=[\s>])[^<>]*>.*?)(?=</doc>|<doc(?=[\s>])|\Z)"
 _DOCNO = r"(?i)<docno>([^<]*)|<doc(?=[\s>])[^<>]*?\bid\s*=\s*[\"']?([^\"'\s<>]+)"
 _TEXT = r"(?is)<text\b[^<>]*>(.*?)(?=</text>|<text\b|\Z)"
 _HEADLINE = r"(?is)<(headline|hl|head|title)\b[^<>]*>.*?(?=</\1>|<\1\b|\Z)"
 _S = r"(?i)<s\b([^<>]*)>"
-_HEAD = "hsntno"
-_PARAGRAPH = r"(?i)</?p\b[^<>]*>|<br\b[^<>]*>|\n\s*\n"
 _TAG = r"</?[a-zA-Z!][^<>]*>"
 _SUM = r"(?is)<sum\b([^<>]*)>(.*?)(?=</sum>|<sum\b|\Z)"
 _ATTRIBUTE = r"([\w-]{1,40})\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s>]+))"
@@ -53,13 +50,9 @@ _REFERENCES: Final = (
     *("references", "reference", "summaries", "summary", "highlights"),
     *("target", "targets", "tgt", "abstract", "abstracts", "models"),
 )
-_HIGHLIGHT: Final = re.compile(r"^[^\S\r\n]*@highlight[^\S\r\n]*\r?$", re.MULTILINE)
 COMPRESSED: Final = r"(?:\.(?:gz|zst|bz2|xz))?"
 _STORY: Final = re.compile(rf"\.story{COMPRESSED}$", re.IGNORECASE)
 _CONLLU: Final = re.compile(rf"\.conllu{COMPRESSED}$", re.IGNORECASE)
-_CONLLU_REFERENCE: Final = re.compile(r"(?:meta::)?(?:summary|reference)_?\d*")
-_CONLLU_AUTHOR: Final = re.compile(r"\(([^()]*)\)\s*")
-_HTML: Final = re.compile(r"\s*(?:<!doctype html|<html)\b", re.IGNORECASE)
 # Words in the names of two files that belong together.
 _COUNTERPARTS: Final = {
     "source": ("target",),
@@ -92,7 +85,7 @@ def topics_in(path: Path, reading: Reading) -> Iterator[Line] | None:
         if stories := stories_in(path, reading):
             return story_topics(stories, reading)
         files = files_below(path)
-        first = list(islice(files, _LOOKED_AT))
+        first = list(islice(files, 100))
         if any(map(is_duc_file, first)):  # before raw text, because its folders may have the same names
             return duc_topics([*first, *files], reading)
         if (folders := parallel_folders(path)) is not None:
@@ -342,10 +335,10 @@ def _sentences(text: str, reading: Reading) -> list[str]:
         found = _sentences(pieces[0], reading)
         for said, piece in zip(pieces[1::2], pieces[2::2], strict=True):
             marked, _, unmarked = re.sub("(?i)</s>", "</s>", piece).partition("</s>")
-            found += [plain] if (plain := _plain(marked)) and _HEAD not in said.lower() else []
+            found += [plain] if (plain := _plain(marked)) and "hsntno" not in said.lower() else []  # no headline
             found += _sentences(unmarked, reading)
         return found
-    parts = re.split(_PARAGRAPH, text)
+    parts = re.split(r"(?i)</?p\b[^<>]*>|<br\b[^<>]*>|\n\s*\n", text)  # paragraphs
     if reading.lines:
         return [plain for part in parts for line in lines_of(part) if (plain := _plain(line))]
     return [sentence for part in parts if (plain := _plain(part)) for sentence in reading.split(plain)]
@@ -363,7 +356,7 @@ def story_topics(files: list[Path], reading: Reading = AS_IS) -> Iterator[Line]:
     """Yield a topic for each file, as in CNN / Daily Mail: raw text, and its reference below ``@highlight`` lines."""
 
     def topic(file: Path) -> dict[str, Any]:
-        document, *highlights = _HIGHLIGHT.split(_text(file))
+        document, *highlights = re.split(r"(?m)^[^\S\r\n]*@highlight[^\S\r\n]*\r?$", _text(file))
         if not highlights:
             raise InputError("there is no reference; write one below a line @highlight")
         reference = [" ".join(highlight.split()) for highlight in highlights if highlight.strip()]
@@ -401,9 +394,10 @@ def _conllu_topic(name: str, file: Path, reading: Reading) -> dict[str, Any]:
     references: list[Any] = []
     for line in re.split(r"[\r\n]+", text):  # not the dict of a block, because a key may stand twice
         key, _, value = map(str.strip, line.removeprefix("#").partition("="))
-        author = _CONLLU_AUTHOR.match(value)
-        if line.startswith("#") and _CONLLU_REFERENCE.fullmatch(key) and (author is None or "human" in author[1]):
-            references.append(reading.summary(value if author is None else value[author.end() :]))
+        if line.startswith("#") and re.fullmatch(r"(?:meta::)?(?:summary|reference)_?\d*", key):
+            author = re.match(r"\(([^()]*)\)\s*", value)
+            if author is None or "human" in author[1]:
+                references.append(reading.summary(value if author is None else value[author.end() :]))
     if not references:
         raise InputError("there is no reference; give it as a comment, # summary1 = text")
     parses = [block.text for block in blocks]
@@ -498,7 +492,7 @@ def _files(entry: Path) -> list[Path]:
 
 def _text(file: Path) -> str:
     text = read_text(file, "")
-    if _HTML.match(text):
+    if re.match(r"(?i)\s*(?:<!doctype html|<html)\b", text):
         raise InputError(f"{well_formed(str(file))} is an HTML page; give its text")
     return text
 

@@ -69,17 +69,13 @@ CREATE TABLE IF NOT EXISTS rows (
 CREATE INDEX IF NOT EXISTS by_status ON rows (part, status, at);
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL, sum TEXT);
 """
-_ADDED: Final = "INSERT INTO rows (topic, cell, part, status, at, row, sum) VALUES (?, ?, ?, ?, ?, ?, ?)"
-_KNOWN: Final = "SELECT sum(status = 'error') FROM rows WHERE topic = ? AND cell = ?"
 # Number of a topic, from 0; number of a cell (a way of searching); status and JSON of a row for each reference.
 CellRows: TypeAlias = tuple[int, int, tuple[tuple[str, str], ...]]
 
-_DAMAGE: Final = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_FORMAT", "SQLITE_MISMATCH")
 _DAMAGED: Final = object()
 _SIZES: Final = (0, 1, 2, 3, 4, 6, 8, 8, 0, 0)  # Bytes of a value by its kind; longer ones are texts and blobs.
 _FEW: Final = 8  # Lists of fewer texts are written one text at a time.
 _KINDS: Final = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".parquet": "parquet"}
-_PACKINGS: Final = {".gz", ".zst"}
 _NEEDS: Final = {"parquet": ("pyarrow", "report"), ".zst": ("zstandard", "report"), "datasets": ("datasets", "hf")}
 _EXACT = 1 << 53  # Whole numbers up to here are exact as floating point.
 _JOURNAL = ".part"
@@ -190,11 +186,13 @@ class RowStore(AbstractContextManager["RowStore"]):
     def add(self, answers: Iterable[CellRows]) -> None:
         """Add the rows of cells durably, all or none; they replace rows with errors, but never finished rows."""
         now = time()
+        known = "SELECT sum(status = 'error') FROM rows WHERE topic = ? AND cell = ?"
+        add = "INSERT INTO rows (topic, cell, part, status, at, row, sum) VALUES (?, ?, ?, ?, ?, ?, ?)"
         with self._told():
             self._database.execute("BEGIN IMMEDIATE")
             try:
                 for topic, cell, rows in answers:
-                    (errors,) = self._database.execute(_KNOWN, (topic, cell)).fetchone()
+                    (errors,) = self._database.execute(known, (topic, cell)).fetchone()
                     if errors == 0:
                         continue
                     if errors is not None:
@@ -203,7 +201,7 @@ class RowStore(AbstractContextManager["RowStore"]):
                         (topic, cell, part, status, now, row, _sum(topic, cell, part, status, row))
                         for part, (status, row) in enumerate(rows)
                     )
-                    self._database.executemany(_ADDED, values)
+                    self._database.executemany(add, values)
                 self._database.execute("COMMIT")
             except BaseException:
                 if self._database.in_transaction:
@@ -282,8 +280,8 @@ class _DamagedError(InputError):
 
 def _is_damage(error: sqlite3.DatabaseError) -> bool:
     name = getattr(error, "sqlite_errorname", "") or ""
-    text = str(error)
-    return name.startswith(_DAMAGE) or any(said in text for said in ("no such", "decode", "malformed", "views"))
+    damaged = name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_FORMAT", "SQLITE_MISMATCH"))
+    return damaged or any(said in str(error) for said in ("no such", "decode", "malformed", "views"))
 
 
 def _columns(database: sqlite3.Connection, table: str) -> list[str]:
@@ -538,7 +536,7 @@ class RowFormat(NamedTuple):
 def format_of(path: str) -> RowFormat:
     """Return the format for a file name; a name without an ending means JSON Lines."""
     last = Path(path).suffix
-    packing = last.lower() if last.lower() in _PACKINGS else ""
+    packing = last.lower() if last.lower() in {".gz", ".zst"} else ""
     ending = Path(path[: -len(packing)]).suffix if packing else last
     kind = _KINDS.get(ending.lower(), "" if ending else "jsonl")
     if not kind or (packing and (kind == "parquet" or not ending)):

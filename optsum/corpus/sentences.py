@@ -35,8 +35,6 @@ LANGUAGES: Final = (  # Language codes that shells complete; others are accepted
     *("uk", "zh"),
 )
 
-# A number whose digits are masked, such as ``#.##`` (Gigaword).
-_MASKED = re.compile(r"#[#\d]*(?:[.,]#[#\d]*)+")
 # Sentence-ending signs of Unicode that the splitter does not know (Sentence_Terminal: Khmer, Coptic, vertical forms).
 _TERMINALS: Final = (0x17D4, 0x17D5, 0x2CF9, 0x2CFA, 0x2CFB, 0xFE12, 0xFE15, 0xFE16)
 
@@ -231,7 +229,9 @@ def _pieces(text: str, language: str) -> Iterator[str]:
 
 
 def _ends(text: str, language: str) -> Iterator[int]:
-    shown = _MASKED.sub(lambda number: number[0].replace("#", "0"), text) if "#" in text else text
+    shown = text
+    if "#" in text:  # in numbers whose digits are masked, such as #.## (Gigaword)
+        shown = re.sub(r"#[#\d]*(?:[.,]#[#\d]*)+", lambda number: number[0].replace("#", "0"), text)
     shown = shown.translate(_table())
     kept = range(len(text)) if len(shown) == len(text) else [i for i, c in enumerate(text) if c not in _MARKS]
     begin = 0

@@ -67,9 +67,6 @@ _COLUMNS: Final[dict[str, list[Any]]] = {
 }
 WELL_KNOWN: Final = tuple((documents, references) for documents, references, _ in _COLUMNS["data_sets"])
 IDS: Final = tuple(_COLUMNS["ids"])
-# Texts that programs write for missing values.
-_MISSING: Final = frozenset({"NaN", "nan", "None", "null", "NULL", "N/A", "n/a", "<NA>"})
-_WRITTEN_BREAK: Final = re.compile(r"\\n(?![a-z])")  # A line break as programs write it; not ``\nabla``.
 _ENDINGS: Final = frozenset(".!?\u3002\uff01\uff1f\u2026\u061f\u0964\u06d4")
 _MOST: Final = 10**9  # Largest length or weight.
 _COVER: Final = "cover is a list, per abstract sentence, of alternatives, each a list of units"
@@ -845,7 +842,7 @@ def _raw_texts(texts: Sequence[str], key: str, where: str, reading: Reading) -> 
 
 
 def _sentences_of(text: str, key: str, where: str, reading: Reading) -> Text:
-    if len(text) < 8 and text.strip() in _MISSING:
+    if len(text) < 8 and text.strip() in {"NaN", "nan", "None", "null", "NULL", "N/A", "n/a", "<NA>"}:
         reading.notes("missing", f"{where} is {text.strip()} in a topic, and is read as a text; leave such topics out")
     text = with_breaks(text)
     if (marked := between_marks(text)) is not None:
@@ -859,7 +856,7 @@ def _sentences_of(text: str, key: str, where: str, reading: Reading) -> Text:
     if lines:
         return tuple(map(well_formed, lines_of(text)))
     sentences = tuple(reading.split(text))
-    if "\\n" in text and key == "documents" and "\n" not in text and _WRITTEN_BREAK.search(text):
+    if "\\n" in text and key == "documents" and "\n" not in text and re.search(r"\\n(?![a-z])", text):  # not \nabla
         reading.notes("breaks", f"{where} has a backslash and the letter n in place of line breaks; write line breaks")
     if reading.lines is None and key == "documents" and any(len(one.splitlines()) > 1 for one in sentences):
         reading.notes(

@@ -53,10 +53,8 @@ def alternatives_of(topic: Topic, uncoverable: str) -> Alternatives:
         )
     sets = {number: tuple(dict.fromkeys(map(frozenset, given))) for number, given in enumerate(topic.cover)}
     if empty := [number for number, alternatives in sets.items() if frozenset() in alternatives]:
-        raise InputError(
-            f"In topic {topic.id!r} a set of source sentences for abstract sentence {empty[0]} is empty: put ids of "
-            "sentences in it, or leave it out."
-        )
+        empty_set = f"a set of source sentences for abstract sentence {empty[0]} is empty"
+        raise InputError(f"In topic {topic.id!r} {empty_set}: put ids of sentences in it, or leave it out.")
     lacking = tuple(number for number, alternatives in sets.items() if not alternatives)
     held = {number: alternatives for number, alternatives in sets.items() if alternatives}
     found = Alternatives(tuple(held), tuple(held.values()), lacking)
@@ -65,10 +63,8 @@ def alternatives_of(topic: Topic, uncoverable: str) -> Alternatives:
         each = f"each of the {len(lacking)} abstract sentences" if lacking[1:] else "abstract sentence"
         shown = ", ".join(map(str, lacking[:10])) + ", ..." * (len(lacking) > 10)
         skip = " Leave such sentences out with --uncoverable=skip." if held else ""
-        raise InputError(
-            f"In topic {topic.id!r} {each} {shown} has no alternative (of claims: no passage supports it), so nothing "
-            f"covers it.{skip}"
-        )
+        why = "no alternative (of claims: no passage supports it), so nothing covers it"
+        raise InputError(f"In topic {topic.id!r} {each} {shown} has {why}.{skip}")
     if not topic.cover:
         raise InputError(f"The cover of topic {topic.id!r} is empty: give the alternatives of each abstract sentence.")
     return found
@@ -144,10 +140,9 @@ def sentences_of(topic: Topic, selection: Iterable[SentenceId]) -> list[Sentence
     texts = dict(enumerate(topic.sentences)) | (texts_of(topic) if "sentence_ids" in topic.meta else {})
     found = list(selection)
     if unknown := [unit for unit in found if unit not in texts]:
-        raise InputError(
-            f"the selection names unit {unknown[0]!r}, but topic {topic.id!r} has {len(topic.sentences)} sentences and "
-            "none of them is called that; number them from 0, or name them in meta.sentence_ids"
-        )
+        held = f"topic {topic.id!r} has {len(topic.sentences)} sentences and none of them is called that"
+        how = "number them from 0, or name them in meta.sentence_ids"
+        raise InputError(f"the selection names unit {unknown[0]!r}, but {held}; {how}")
     return [texts[unit] for unit in found]
 
 
@@ -234,9 +229,8 @@ def _alternatives(text: str) -> Iterator[list[int | str]]:
             continue
         # Between sets in braces a word such as "and" is no set; without braces, ids may have no digit.
         if found[1] is None and not (_has_digits(found[0]) if "{" in text else any(map(str.isalnum, found[0]))):
-            raise ValueError(
-                f"{found[0]!r:.40} is neither a set nor a sign such as ∪ or |; put ids without a digit in braces"
-            )
+            fault = "is neither a set nor a sign such as ∪ or |; put ids without a digit in braces"
+            raise ValueError(f"{found[0]!r:.40} {fault}")
         piece = found[0] if found[1] is None else found[1]
         names = [name.strip() for name in piece.split(",")]
         if not all(re.fullmatch(r"[^\s{}]+", name) for name in names):

@@ -167,11 +167,9 @@ def _topics(files: Sequence[Path], reading: Reading) -> Iterator[Line]:
     if not summaries:  # then authors may be numbers
         summaries = peers
     elif peers:
-        reading.notes(
-            "peers",
-            f"summaries are left out whose authors are numbers ({len(peers)}, such as {peers[0].author} of "
-            f"{peers[0].docset}), because DUC and TAC name systems so; name the authors of references by letters",
-        )
+        out = f"{len(peers)}, such as {peers[0].author} of {peers[0].docset}"
+        why = "because DUC and TAC name systems so; name the authors of references by letters"
+        reading.notes("peers", f"summaries are left out whose authors are numbers ({out}), {why}")
     yield from _of_documents(documents, origin, summaries)
     yield from _of_sets(documents, sets, summaries, reading)
 
@@ -438,12 +436,9 @@ def parallel_topics(folders: tuple[Path, Path], reading: Reading = AS_IS) -> Ite
         else:
             left.append(entry)
     if left:
-        reading.notes(
-            "left",
-            f"left out: {len(left)} of the references in {references}, such as {left[0].name}, because {documents} has "
-            "no document of that name; name references after their documents, or NAME.1.txt and NAME.2.txt if several "
-            "belong to one",
-        )
+        out = f"{len(left)} of the references in {references}, such as {left[0].name}"
+        how = "name references after their documents, or NAME.1.txt and NAME.2.txt if several belong to one"
+        reading.notes("left", f"left out: {out}, because {documents} has no document of that name; {how}")
 
     def topic(name: str, sources: list[Path], summaries: list[Path]) -> dict[str, Any]:
         texts = [text for file in sources for text in reading.documents(_text(file), "the documents")]
@@ -458,21 +453,17 @@ def parallel_topics(folders: tuple[Path, Path], reading: Reading = AS_IS) -> Ite
             files = [{_name(file): file for file in _files(each)} for each in (entry, beside)]
             shared = files[0].keys() & files[1].keys()
             if shared and files[0].keys() == files[1].keys():
-                reading.notes(
-                    "folders",
-                    f"{entry} and {beside} have files of the same names, so each pair is a topic, such as "
-                    f"{entry.name}/{min(shared)}; to make the folder one topic, give the references other names",
-                )
+                pairs = f"each pair is a topic, such as {entry.name}/{min(shared)}"
+                how = "to make the folder one topic, give the references other names"
+                reading.notes("folders", f"{entry} and {beside} have files of the same names, so {pairs}; {how}")
                 for name, file in files[0].items():
                     each = f"{entry.name}/{name}"
                     yield topic_line(file, each, partial(topic, each, [file], [files[1][name]]))
                 continue
             if shared:
-                reading.notes(
-                    "folders",
-                    f"{entry} is one topic, though {beside} holds files of some of its names, such as {min(shared)}; "
-                    "to make each file a topic, give all files the same names in both",
-                )
+                though = f"{beside} holds files of some of its names, such as {min(shared)}"
+                how = "to make each file a topic, give all files the same names in both"
+                reading.notes("folders", f"{entry} is one topic, though {though}; {how}")
         made = partial(topic, name := _name(entry), _files(entry), by_name.get(name, []))
         yield topic_line(entry, name, made)
 

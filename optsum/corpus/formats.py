@@ -589,10 +589,8 @@ def folder_records(folder: Path) -> Iterator[Line]:
         raise InputError(f"the dataset {folder} cannot be read: {_said(error)}") from error
     if not hasattr(found, "features"):  # a DatasetDict
         if len(splits := list(found)) != 1:
-            raise InputError(
-                f"the dataset {folder} holds the splits {', '.join(splits) or '(none)'}; give the folder of one, such "
-                f"as {folder / (splits[0] if splits else 'train')}"
-            )
+            held, one = ", ".join(splits) or "(none)", folder / (splits[0] if splits else "train")
+            raise InputError(f"the dataset {folder} holds the splits {held}; give the folder of one, such as {one}")
         found = found[splits[0]]
     return _records(found, str(folder))
 
@@ -602,9 +600,7 @@ def hub_records(name: str) -> Iterator[Line]:
     datasets = _package(name)
     dataset, *rest = name.removeprefix(PREFIX).split(":")
     if not dataset or len(rest) > 2:
-        raise InputError(
-            f"{name} names no dataset; write {PREFIX}NAME, {PREFIX}NAME:CONFIG or {PREFIX}NAME:CONFIG:SPLIT"
-        )
+        raise InputError(f"{name} names no dataset; write hf:NAME, hf:NAME:CONFIG or hf:NAME:CONFIG:SPLIT")
     config, split = [*(part or None for part in rest), None, None][:2]
     logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # failures are reported once, below
     try:
@@ -613,17 +609,14 @@ def hub_records(name: str) -> Iterator[Line]:
         rows = iter(found)
         first = list(islice(rows, 1))  # only reading a row shows whether the data exist
     except ConnectionError as error:
-        raise InputError(
-            f"the dataset {name} cannot be loaded without the hub of Hugging Face, which does not respond: check "
-            f"the network, or give a folder that save_to_disk wrote elsewhere"
-        ) from error
+        fault = "cannot be loaded without the hub of Hugging Face, which does not respond"
+        how = "check the network, or give a folder that save_to_disk wrote elsewhere"
+        raise InputError(f"the dataset {name} {fault}: {how}") from error
     except Exception as error:
         raise InputError(f"the dataset {name} cannot be loaded: {_said(error)}") from error
     if len(splits) != 1:
-        raise InputError(
-            f"the dataset {name} has the splits {', '.join(splits)}; say which: "
-            f"{PREFIX}{dataset}:{config or ''}:{splits[0]}"
-        )
+        one = f"{PREFIX}{dataset}:{config or ''}:{splits[0]}"
+        raise InputError(f"the dataset {name} has the splits {', '.join(splits)}; say which: {one}")
     return _records(chain(first, rows), name)
 
 
@@ -667,10 +660,8 @@ def nugget_records(lines: NumberedLines, name: str, first: bytes, sample: bytes 
     if judged is None or not all(map(_JUDGMENT.fullmatch, whole)) or len({x.split()[0] for x in whole}) == len(whole):
         return None
     if judged[1] in {b"0", b"Q0"}:
-        raise InputError(
-            f"{name} holds judgments of whole questions: its second column is {judged[1].decode()}, not a nugget; "
-            "give judgments of nuggets"
-        )
+        fault = f"its second column is {judged[1].decode()}, not a nugget; give judgments of nuggets"
+        raise InputError(f"{name} holds judgments of whole questions: {fault}")
 
     def split(raw: bytes, source: str) -> Line:
         raw = raw.removeprefix(codecs.BOM_UTF8)
@@ -708,10 +699,8 @@ def _of_passages(name: str, passages: list[dict[str, Any]]) -> dict[str, Any]:
     for passage in passages:
         held = _nuggets(passage, "text", "importance", "assignment")
         if [(each["text"], each["importance"]) for each in held] != nuggets:
-            raise InputError(
-                f"passage {passage.get('docid')!r:.60} has other nuggets than the first passage; give all passages "
-                "the same"
-            )
+            which = f"passage {passage.get('docid')!r:.60}"
+            raise InputError(f"{which} has other nuggets than the first passage; give all passages the same")
         if wrong := [each["assignment"] for each in held if each["assignment"] not in _ASSIGNED]:
             raise InputError(f"the assignment {wrong[0]!r:.40} is not one of {', '.join(_ASSIGNED)}")
         supports.append([number for number, each in enumerate(held) if _ASSIGNED[each["assignment"]]])

@@ -59,10 +59,8 @@ def _blocks(topic: Topic) -> list[Block | None]:
         parses = iter(found)
         found = [next(parses) if words else None for words in has_words]
     if len(found) != len(has_words):
-        raise InputError(
-            f"the number of parses is {len(found)}, but that of sentences is {len(has_words)}; give one parse for "
-            "each sentence, in order"
-        )
+        counts = f"the number of parses is {len(found)}, but that of sentences is {len(has_words)}"
+        raise InputError(f"{counts}; give one parse for each sentence, in order")
     return found
 
 
@@ -123,10 +121,8 @@ def _fitted(parse: Parse, sentence: Sentence) -> Parse:
     # before[place]: number of characters before it in the parse's text that are not white space
     before = list(accumulate((not sign.isspace() for sign in parse.text), initial=0))
     if "".join(parse.text.split()) != "".join(text.split()):
-        raise InputError(
-            f"{parse.source}: the parse is of {parse.text!r:.80}, but the topic's text there is {text!r:.80}; "
-            "give a parse for each sentence, in the order of the sentences"
-        )
+        fault = f"the parse is of {parse.text!r:.80}, but the topic's text there is {text!r:.80}"
+        raise InputError(f"{parse.source}: {fault}; give a parse for each sentence, in the order of the sentences")
     tokens = []
     for token in parse.tokens:
         first, last = before[token.start], before[token.end]

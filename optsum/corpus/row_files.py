@@ -137,10 +137,8 @@ class RowStore(AbstractContextManager["RowStore"]):
         """Continue with the readable rows: a writer in a new file beside the damaged one, a reader in memory."""
         rows, facts = rescued(self._path)
         if not write and not rows and not facts:
-            raise InputError(
-                f"{self._path} is not a store of rows, or is unreadable ({reason}): name the folder of a run; "
-                "optsum run --resume starts it again"
-            )
+            how = "name the folder of a run; optsum run --resume starts it again"
+            raise InputError(f"{self._path} is not a store of rows, or is unreadable ({reason}): {how}")
         self.damage = f"{self._path} is damaged ({reason}); {len(rows)} of its rows could be read"
         target = self._path.with_name(f".{token_hex(8)}.sqlite")
         with self._told():
@@ -169,15 +167,12 @@ class RowStore(AbstractContextManager["RowStore"]):
         try:
             yield
         except sqlite3.DatabaseError as error:
+            rows = f"the run's rows {self._path}"
             if _is_damage(error):
-                raise _DamagedError(
-                    f"the run's rows {self._path} are damaged ({error}): optsum run --resume keeps what can be read, "
-                    "and searches the rest"
-                ) from error
-            raise OptionError(
-                f"the run's rows {self._path} cannot be written ({error}): check free space and permissions; "
-                f"--resume continues"
-            ) from error
+                how = "optsum run --resume keeps what can be read, and searches the rest"
+                raise _DamagedError(f"{rows} are damaged ({error}): {how}") from error
+            how = "check free space and permissions; --resume continues"
+            raise OptionError(f"{rows} cannot be written ({error}): {how}") from error
 
     def _ask(self, question: str, *values: object) -> list[Any]:
         with self._told():
@@ -540,10 +535,8 @@ def format_of(path: str) -> RowFormat:
     ending = Path(path[: -len(packing)]).suffix if packing else last
     kind = _KINDS.get(ending.lower(), "" if ending else "jsonl")
     if not kind or (packing and (kind == "parquet" or not ending)):
-        raise OptionError(
-            f"the output {path} has a format that optsum cannot write: name it .jsonl, .jsonl.gz, .jsonl.zst, .csv, "
-            ".csv.gz, .csv.zst or .parquet"
-        )
+        known = ".jsonl, .jsonl.gz, .jsonl.zst, .csv, .csv.gz, .csv.zst or .parquet"
+        raise OptionError(f"the output {path} has a format that optsum cannot write: name it {known}")
     return _with_packages(RowFormat(kind, packing), path)
 
 
@@ -564,10 +557,8 @@ def _with_packages(form: RowFormat, path: str) -> RowFormat:
     for part in (form.kind, form.packing):
         package, extra = _NEEDS.get(part, ("", ""))
         if package and find_spec(package) is None:
-            raise OptionError(
-                f"the output {path} cannot be written without the package {package}: "
-                f"pip install 'optsum[{extra}]', or name it .jsonl"
-            )
+            how = f"pip install 'optsum[{extra}]', or name it .jsonl"
+            raise OptionError(f"the output {path} cannot be written without the package {package}: {how}")
     return form
 
 
@@ -857,10 +848,8 @@ class RowWriter(AbstractContextManager["RowWriter"]):
                 way = "--resume keeps its finished rows and continues, --overwrite starts again"
             raise OptionError(f"the output {self._name} exists already{stopped}: {way}; or name another output")
         if complete:
-            raise OptionError(
-                f"the output {self._name} is complete, and does not record the options that made it, so it cannot be "
-                "resumed: give --overwrite"
-            )
+            why = "is complete, and does not record the options that made it, so it cannot be resumed"
+            raise OptionError(f"the output {self._name} {why}: give --overwrite")
         self._empty, self._resumed = False, True
         source = held[0]
         stays = keep(read_rows(source, unfinished=True)) if keep is not None else lambda _: True

@@ -127,7 +127,7 @@ class Reading(NamedTuple):
 
     def documents(self, text: str, where: str = "documents") -> tuple[Text, ...]:
         """Return the documents in a raw text: one, or the parts between marks that separate documents."""
-        return _raw_texts([text], "documents", where, self)
+        return _raw_texts(text, "documents", where, self)
 
     def summary(self, value: object, where: str = "references") -> Text:
         """Return the sentences of a reference or of a system's summary, given as raw text or as a list of sentences."""
@@ -398,9 +398,8 @@ def _checked(name: str, obj: Mapping[Any, Any], columns: Columns | None, reading
         if not isinstance(names, range):
             meta["abstract_ids"] = list(names)
     if weights is not None and len(weights) != len(cover or ()):
-        raise InputError(
-            f"there are {len(weights)} weights, but {len(cover or ())} claims; give one weight for each claim"
-        )
+        counts = f"{len(weights)} weights, but {len(cover or ())} claims"
+        raise InputError(f"there are {counts}; give one weight for each claim")
     parses = lengths = vectors = None
     if "parses" in given:
         parses = tuple(_for_each(given["parses"], "parses", units, "give a list, the CoNLL-U text of each sentence"))
@@ -494,10 +493,8 @@ def parse_path(text: str) -> ColumnPath:
     for piece in text.split("."):
         found = re.fullmatch(r"([^.\[\]]+)((?:\[\*?\])*)", piece.strip())
         if found is None:
-            raise OptionError(
-                f"{text!r} is not a path to a field: join names with dots; after the name of a list, [] makes a topic "
-                "of each item, and [*] takes all items"
-            )
+            how = "after the name of a list, [] makes a topic of each item, and [*] takes all items"
+            raise OptionError(f"{text!r} is not a path to a field: join names with dots; {how}")
         steps += [found[1], *re.findall(r"\[\*?\]", found[2])]
     if steps.count("[]") > 1:
         raise OptionError(f"{text!r} makes topics from the items of two lists: use [] once, and [*] for the other")
@@ -736,7 +733,7 @@ def _texts(
             why = f"; {_keys(obj)}{advice_for(obj, None if OWN.isdisjoint(obj) else key)}"
         raise InputError(f'there is no "{key}"{why}')
     if isinstance(value, str):
-        if not any(found := _raw_texts([value], key, where, reading)):
+        if not any(found := _raw_texts(value, key, where, reading)):
             raise InputError(f"{where} is empty; give it a text, or leave the topic out")
         return found
     if not isinstance(value, list | tuple):
@@ -759,7 +756,7 @@ def _texts(
     texts: list[Text] = []
     for number, text in enumerate(value):
         if isinstance(text, str):
-            texts += _raw_texts([text], key, where, reading)
+            texts += _raw_texts(text, key, where, reading)
         elif isinstance(text, Mapping):
             raise InputError(f"{where}[{number}] is an object; give a text{field_advice(key, where, value)}")
         else:
@@ -803,7 +800,7 @@ def _flat(value: Sequence[str], key: str, path: Sequence[str], where: str, readi
         return (as_sentences([value], where, reading.split),)
     if flat == "sentences":
         return (_listed_sentences(value, path, where, reading),)
-    texts = [_raw_texts([text], key, where, reading) for text in value]
+    texts = [_raw_texts(text, key, where, reading) for text in value]
     if path and not any(map(any, texts)):
         raise InputError(f"{where} is empty; give it a text, or leave the topic out")
     single = next((number for number, text in enumerate(texts) if sum(map(len, text)) == 1), None)
@@ -818,11 +815,8 @@ def _flat(value: Sequence[str], key: str, path: Sequence[str], where: str, readi
             "with --flat=sentences or --flat=texts"
         )
     if several or (key == "references" and len(value) > 1 and name not in _COLUMNS["one_summary"]):
-        reading.notes(
-            f"flat {key}",
-            f"the strings of {where} are taken for the sentences of one {key[:-1]}; --flat=texts makes each a "
-            f"separate text, --flat=sentences confirms this",
-        )
+        how = "--flat=texts makes each a separate text, --flat=sentences confirms this"
+        reading.notes(f"flat {key}", f"the strings of {where} are taken for the sentences of one {key[:-1]}; {how}")
     return (_listed_sentences(value, path, where, reading),)
 
 
@@ -835,10 +829,9 @@ def _listed_sentences(value: Sequence[str], path: Sequence[str], where: str, rea
     return as_sentences(marked, where, reading.split)
 
 
-def _raw_texts(texts: Sequence[str], key: str, where: str, reading: Reading) -> tuple[Text, ...]:
-    if key == "documents":
-        texts = [document for text in texts for document in documents_between_marks(text)]
-    return tuple([_sentences_of(text, key, where, reading) for text in texts])
+def _raw_texts(text: str, key: str, where: str, reading: Reading) -> tuple[Text, ...]:
+    texts = documents_between_marks(text) if key == "documents" else [text]
+    return tuple([_sentences_of(each, key, where, reading) for each in texts])
 
 
 def _sentences_of(text: str, key: str, where: str, reading: Reading) -> Text:
@@ -859,11 +852,8 @@ def _sentences_of(text: str, key: str, where: str, reading: Reading) -> Text:
     if "\\n" in text and key == "documents" and "\n" not in text and re.search(r"\\n(?![a-z])", text):  # not \nabla
         reading.notes("breaks", f"{where} has a backslash and the letter n in place of line breaks; write line breaks")
     if reading.lines is None and key == "documents" and any(len(one.splitlines()) > 1 for one in sentences):
-        reading.notes(
-            "lines",
-            f"sentences of {where} continue over line breaks; --lines makes each line a sentence, "
-            "--no-lines confirms this",
-        )
+        how = "--lines makes each line a sentence, --no-lines confirms this"
+        reading.notes("lines", f"sentences of {where} continue over line breaks; {how}")
     return sentences
 
 
@@ -878,11 +868,8 @@ def _says_tokens(value: Sequence[Any], path: Sequence[str], where: str, reading:
     if name in _COLUMNS["tokens"] or "token" in name or "word" in name:
         return True
     if reading.flat is None:
-        reading.notes(
-            "tokens",
-            f"the lists of {where} are taken for texts, each string a sentence; --flat=tokens takes each list for a "
-            "sentence and its strings for tokens, --flat=sentences confirms this",
-        )
+        how = "--flat=tokens takes each list for a sentence and its strings for tokens, --flat=sentences confirms this"
+        reading.notes("tokens", f"the lists of {where} are taken for texts, each string a sentence; {how}")
     return False
 
 
@@ -934,10 +921,9 @@ def _supported(
     supports: Sequence[Sequence[int | str]], passages: Sequence[int | str], names: Sequence[int | str]
 ) -> Cover:
     if len(passages) != len(supports):
-        raise InputError(
-            f"supports has {len(supports)} lists, but the documents have {len(passages)} passages; give one list for "
-            'each passage, and passages as strings: [["...", "..."]]'
-        )
+        counts = f"supports has {len(supports)} lists, but the documents have {len(passages)} passages"
+        how = 'give one list for each passage, and passages as strings: [["...", "..."]]'
+        raise InputError(f"{counts}; {how}")
     places = {name: number for number, name in enumerate(names)}
     found: list[list[tuple[int | str, ...]]] = [[] for _ in names]
     for passage, claims in zip(passages, supports, strict=True):
@@ -970,16 +956,12 @@ def _claims(
     last = max([claim for claim in named if isinstance(claim, int)], default=-1)
     if len(references) != 1:
         if last >= 1_000_000:
-            raise InputError(
-                f"supports names the claim {last!s:.40}, but claims are numbered from 0: list their names in "
-                "meta.abstract_ids"
-            )
+            how = "claims are numbered from 0: list their names in meta.abstract_ids"
+            raise InputError(f"supports names the claim {last!s:.40}, but {how}")
         return range(last + 1)
     if last >= (sentences := len(references[0])):
-        raise InputError(
-            f"supports names the claim {last}, but the reference has {sentences} sentences; give weights, one "
-            f"for each claim, if claims are not sentences"
-        )
+        how = "give weights, one for each claim, if claims are not sentences"
+        raise InputError(f"supports names the claim {last}, but the reference has {sentences} sentences; {how}")
     return range(sentences)
 
 
@@ -1029,10 +1011,9 @@ def read_vectors(topic: Topic, path: str) -> Topic:
     place = Path(path)
     if place.is_dir():
         if "/" in topic.id or "\\" in topic.id:
-            raise InputError(
-                f"the id {topic.id!r} cannot be the name of a file: give a single npz file with --vectors, with "
-                f"arrays called {topic.id}/sentences and {topic.id}/references"
-            )
+            how = f"with arrays called {topic.id}/sentences and {topic.id}/references"
+            only = f"give a single npz file with --vectors, {how}"
+            raise InputError(f"the id {topic.id!r} cannot be the name of a file: {only}")
         file, prefix = place / f"{topic.id}.npz", ""
         # Names are compared here, because some file systems open A.npz when asked for a.npz.
         there = file.name in _names_in(str(place), place.stat().st_mtime_ns)

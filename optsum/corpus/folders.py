@@ -93,10 +93,8 @@ def topics_in(path: Path, reading: Reading) -> Iterator[Line] | None:
     except OSError as error:
         raise InputError(f"the folder {path} cannot be read: {describe_os_error(error)}") from error
     if any(path.glob("*.txt")) or any(path.glob("*/*.txt")):
-        raise InputError(
-            f"{path} has texts, but no folders documents/ and references/: put each text into {path}/documents/, "
-            f"and its reference under the same name into {path}/references/"
-        )
+        how = f"put each text into {path}/documents/, and its reference under the same name into {path}/references/"
+        raise InputError(f"{path} has texts, but no folders documents/ and references/: {how}")
     raise InputError(
         f"{path} cannot be read: it is a folder; give a file, or a folder of files named *.conllu or *.story, of a "
         "saved dataset, of the parts of one file (*.jsonl, *.csv, *.parquet), of JSON files with a topic each, of "
@@ -513,10 +511,8 @@ def line_pair(path: PathLike) -> tuple[Path, Path] | None:
     found = [beside for beside in named if beside.is_file()]
     found = [beside for beside in found if _is_text(beside)] if found and _is_text(Path(name)) else []
     if len(found) > 1:
-        raise InputError(
-            f"the lines of {name} could belong to those of {found[0].name} or of {found[1].name}; give both files, as "
-            f"in {name},{found[0]}"
-        )
+        others = f"{found[0].name} or of {found[1].name}; give both files, as in {name},{found[0]}"
+        raise InputError(f"the lines of {name} could belong to those of {others}")
     return (Path(name), found[0]) if found else None
 
 
@@ -544,9 +540,8 @@ def pair_topics(pair: tuple[Path, Path], reading: Reading = AS_IS) -> Iterator[L
 
     def text_in(raw: bytes | None, number: int, other: Path) -> str:
         if raw is None:
-            raise InputError(
-                f"there is no line {number + 1} here, but there is one in {other}; make both files equally long"
-            )
+            fault = f"there is no line {number + 1} here, but there is one in {other}"
+            raise InputError(f"{fault}; make both files equally long")
         if number == 0 and ends_by_returns(raw):
             raise InputError(BY_RETURNS)
         if not (text := utf8_text(raw).strip()):

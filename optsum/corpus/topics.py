@@ -178,10 +178,8 @@ def read_topics(
         If the language code or the splitter is unknown, or `columns` are malformed or incomplete.
     """
     if not isinstance(path, str | os.PathLike):
-        raise InputError(
-            f"read_topics reads a file or a folder, not {type(path).__name__}: give its path; topics, records and data "
-            "frames are passed directly to optsum.solve_all and other functions."
-        )
+        how = "topics, records and data frames are passed directly to optsum.solve_all and other functions"
+        raise InputError(f"read_topics reads a file or a folder, not {type(path).__name__}: give its path; {how}.")
     if bad not in (known := ("raise", "skip", "keep")):
         raise unknown_name("value of bad", bad, known)
     reading = reading_of(
@@ -258,9 +256,8 @@ def makes_problems(path: object) -> bool:
         return False
     text = str(path)
     if text.endswith(".py") and Path(path).is_file():
-        raise InputError(
-            f"'{path}' is a Python program: name the function in it that makes problems, as in {path}:FUNCTION."
-        )
+        how = f"name the function in it that makes problems, as in {path}:FUNCTION"
+        raise InputError(f"'{path}' is a Python program: {how}.")
     if isinstance(path, str) and path.endswith(")") and ".py:" in path:
         place, _, call = path.rpartition(".py:")
         raise InputError(f"'{path}' calls a function: give only its name, as in {place}.py:{call.partition('(')[0]}.")
@@ -523,10 +520,9 @@ def _recognised(
 def _check_columns(name: str, what: str, columns: Collection[str], names: Collection[str]) -> None:
     if what != "topic" or not {"documents", "cover"}.union(columns).isdisjoint(names) or recognised(names) is not None:
         return
-    listed = ", ".join(list(names)[:8])
-    raise InputError(
-        f"{name} is a table without topics: it has no column documents, but {visible(listed)}{advice_for(names)}"
-    )
+    listed = visible(", ".join(list(names)[:8]))
+    fault = f"it has no column documents, but {listed}{advice_for(names)}"
+    raise InputError(f"{name} is a table without topics: {fault}")
 
 
 def _holds_systems(first: bytes) -> bool:
@@ -833,10 +829,8 @@ def _check_several(given: object) -> None:
     if given and all(hasattr(split, "features") for split in given.values()):
         raise InputError(f"this dataset has the splits {', '.join(map(str, given))}; give one of them")
     if isinstance(ids := next((given[key] for key in IDS if key in given), None), list):
-        raise InputError(
-            f"these are the columns of {len(ids)} records, as dataset[:{len(ids)}] returns them; give the records: "
-            f"dataset.select(range({len(ids)}))"
-        )
+        how = f"give the records: dataset.select(range({len(ids)}))"
+        raise InputError(f"these are the columns of {len(ids)} records, as dataset[:{len(ids)}] returns them; {how}")
 
 
 def _each(item: Any) -> Iterable[Any]:

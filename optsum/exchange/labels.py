@@ -69,29 +69,22 @@ def resolve_labels(given: Mapping[str, Any], fields: LabelFields, *, config: str
     if fields.far_apart and not fields.optima:
         raise OptionError("Diverse labels need a number of optima: give --all K too.")
     if fields.references and fields.enumerates:
-        raise OptionError(
-            "The format bertsum has the labels of one selection only: leave out --soft and --all, or write another "
-            "format."
-        )
+        how = "leave out --soft and --all, or write another format"
+        raise OptionError(f"The format bertsum has the labels of one selection only: {how}.")
     if fields.nearness is not None and not fields.enumerates:
         raise OptionError("Labels of near-optimal selections are shares or lists: give --soft or --all K too.")
     if fields.weighted and not (fields.soft and fields.nearness is not None):
-        raise OptionError(
-            "Only shares of selections that differ in value can be weighted: give --soft and one of --within, "
-            "--at-least, --within-steps and --best too."
-        )
+        how = "give --soft and one of --within, --at-least, --within-steps and --best too"
+        raise OptionError(f"Only shares of selections that differ in value can be weighted: {how}.")
     every = fields.enumerates
     options = resolve_enumeration(given, fields.nearness, config=config) if every else resolve(given, config=config)
     formulation = FORMULATIONS.load(options.formulation)
     if not formulation.reads_topics:
-        raise UnsupportedError(
-            "Labels are for sentences of a text, but a problem has none: its selection is in the rows of solve."
-        )
+        where = "its selection is in the rows of solve"
+        raise UnsupportedError(f"Labels are for sentences of a text, but a problem has none: {where}.")
     if not formulation.whole_sentences:
-        raise UnsupportedError(
-            f"The formulation {options.formulation} selects parts of sentences, but labels are for whole ones: use "
-            "--formulation=extractive."
-        )
+        fault = f"The formulation {options.formulation} selects parts of sentences, but labels are for whole ones"
+        raise UnsupportedError(f"{fault}: use --formulation=extractive.")
     return options
 
 

@@ -222,14 +222,11 @@ def file_text(task: Task, kind: str) -> str:
 def _normal_form(task: Task, kind: str) -> str:
     if not task.problem.can(Capability.COVERAGE):
         instead = "use --format lp or mps" if task.problem.can(Capability.LINEAR) else "make it an optsum.Coverage"
-        raise UnsupportedError(
-            f"The problem {task.id} is not in the normal form, so it cannot be written as {kind}: {instead}."
-        )
+        fault = f"is not in the normal form, so it cannot be written as {kind}"
+        raise UnsupportedError(f"The problem {task.id} {fault}: {instead}.")
     if kind == "wcnf" and not is_cover(task.problem.coverage):
-        raise UnsupportedError(
-            f"The format wcnf is for covers only, and {task.id} is not one: use --format lp, mps or json, or, for "
-            "topics, --formulation=cover."
-        )
+        instead = "use --format lp, mps or json, or, for topics, --formulation=cover"
+        raise UnsupportedError(f"The format wcnf is for covers only, and {task.id} is not one: {instead}.")
     units = [task.name_units((unit,)) for unit in range(task.problem.size)]
     if kind == "json":
         return json_of_coverage(task.problem.coverage, about={"id": task.id, "units": list(map(list, units))})
@@ -357,10 +354,8 @@ def read_solution(path: PathLike, columns: Sequence[str]) -> SolutionFile:
     except ValueError as error:
         raise InputError(f"The solution {path} cannot be understood: {error}.") from error
     if found is None:
-        raise InputError(
-            f"The solution {path} has an unknown format: write it with CBC, GLPK, HiGHS, SCIP, Gurobi "
-            "or CPLEX, or as lines of a name and a value."
-        )
+        how = "write it with CBC, GLPK, HiGHS, SCIP, Gurobi or CPLEX, or as lines of a name and a value"
+        raise InputError(f"The solution {path} has an unknown format: {how}.")
     return found
 
 
@@ -499,9 +494,8 @@ class _Imported(Strategy):
             return
         evaluation = run.see(self.given)
         if not evaluation.feasible:
-            raise InputError(
-                f"The selection violates the limits by {evaluation.violation}: it is not a valid solution."
-            )
+            fault = f"violates the limits by {evaluation.violation}"
+            raise InputError(f"The selection {fault}: it is not a valid solution.")
         if run.problem.can(Capability.BOUND):
             run.raise_root_bound()
             if evaluation.key == run.bound:  # optimal, whoever found it
@@ -555,9 +549,8 @@ def _row(task: Task | str, setup: Setup, place: Path, *, first: bool) -> Result:
     if isinstance(task, str):
         raise InputError(task)
     if place.is_file() and not first:
-        raise InputError(
-            f"{place} is one solution file, which can only be for the first problem: give a folder of them."
-        )
+        fault = "is one solution file, which can only be for the first problem"
+        raise InputError(f"{place} {fault}: give a folder of them.")
     began, labels, stem = clock(), unit_labels(task), place / file_stem(task.id)
     files = (place, *(stem.with_name(f"{stem.name}{ending}") for ending in _ENDINGS))
     if (path := next((file for file in files if file.is_file()), None)) is None:
@@ -571,10 +564,9 @@ def _row(task: Task | str, setup: Setup, place: Path, *, first: bool) -> Result:
     except InputError as error:
         if found.program != "cbc":
             raise
-        raise InputError(
-            f"{str(error).rstrip('.')}; the preprocessing of CBC is known to cause this: solve it with cbc FILE.lp "
-            "-preprocess off -solve -solu FILE.sol."
-        ) from error
+        how = "solve it with cbc FILE.lp -preprocess off -solve -solu FILE.sol"
+        fault = f"{str(error).rstrip('.')}; the preprocessing of CBC is known to cause this"
+        raise InputError(f"{fault}: {how}.") from error
     done = finished(task, setup, result, began=began, built=built)
     words = f"{found.program}: {found.words}" if found.words else found.program
     return done.changed(backend=found.program, detail=words)
@@ -590,15 +582,13 @@ def _selection(found: SolutionFile, labels: list[str], path: Path) -> tuple[int,
         raise InputError(f"{path} has no unit of this problem: was it exported with the same options?")
     for name, value in found.values.items():
         if value and name not in known and re.fullmatch(r"[su]\d+(_\d+)*", name):
-            raise InputError(
-                f"{path} chooses {name}, which is not a unit of this problem: was it exported with the same options?"
-            )
+            fault = f"chooses {name}, which is not a unit of this problem"
+            raise InputError(f"{path} {fault}: was it exported with the same options?")
     values = [found.values.get(label, 0.0) for label in labels]
     for label, value in zip(labels, values, strict=True):
         if isnan(value) or min(abs(value), abs(value - 1.0)) > _INTEGRAL:
-            raise InputError(
-                f"{path} gives {label} the value {value:g}, which is neither 0 nor 1: it is not a valid solution."
-            )
+            fault = f"gives {label} the value {value:g}, which is neither 0 nor 1"
+            raise InputError(f"{path} {fault}: it is not a valid solution.")
     return tuple(unit for unit, value in enumerate(values) if value > 0.5)
 
 
@@ -611,7 +601,5 @@ def _check_claim(task: Task, result: Result, found: SolutionFile, path: Path) ->
     surplus = abs(found.objective) - abs(worth)  # an MPS file minimizes minus the objective
     surplus = surplus if problem.sense is Sense.MAXIMIZE else -surplus
     if surplus > max(0.5, 1e-6 * abs(worth)):
-        raise InputError(
-            f"{path} claims an objective of {found.objective:g}, but its selection has {worth:g}: it is not a "
-            f"valid solution."
-        )
+        fault = f"claims an objective of {found.objective:g}, but its selection has {worth:g}"
+        raise InputError(f"{path} {fault}: it is not a valid solution.")

@@ -178,8 +178,10 @@ def read_topics(
         If the language code or the splitter is unknown, or `columns` are malformed or incomplete.
     """
     if not isinstance(path, str | os.PathLike):
-        how = "topics, records and data frames are passed directly to optsum.solve_all and other functions"
-        raise InputError(f"read_topics reads a file or a folder, not {type(path).__name__}: give its path; {how}.")
+        raise InputError(
+            f"read_topics reads a file or a folder, not {type(path).__name__}: give its path; topics, records and data "
+            "frames are passed directly to optsum.solve_all and other functions."
+        )
     if bad not in (known := ("raise", "skip", "keep")):
         raise unknown_name("value of bad", bad, known)
     reading = reading_of(
@@ -849,7 +851,8 @@ def _cells(row: Mapping[str, Any]) -> Cells:
 
 def _rows_of(given: Any) -> Iterable[Mapping[str, Any]] | None:
     if hasattr(given, "iter_rows") and hasattr(given, "columns"):  # polars
-        return iter(given.iter_rows(named=True))
+        rows: Iterable[Mapping[str, Any]] = given.iter_rows(named=True)
+        return rows
     if hasattr(given, "to_pylist") and hasattr(given, "schema"):  # pyarrow, a table or a batch of one
         check_names(given.schema.names, "the table")
         places = range(0, given.num_rows, ROWS)

@@ -226,11 +226,11 @@ class _Marks(BaseModel):
 def _read_marks(alignments: str | os.PathLike[str] | Iterable[object]) -> dict[str, dict[int | None, list[_Marks]]]:
     if not isinstance(alignments, str | os.PathLike) and not is_list(alignments):
         raise InputError(f"The alignments are {alignments!r:.60}: give a list of them, or the path of their file.")
-    lines: Iterable[Line] = (
-        decoded(open_records(alignments, what="alignment"))
-        if isinstance(alignments, str | os.PathLike)
-        else (Line(f"alignment {number}", value) for number, value in enumerate(alignments, 1))
-    )
+    lines: Iterable[Line]
+    if isinstance(alignments, str | os.PathLike):
+        lines = decoded(open_records(alignments, what="alignment"))
+    else:
+        lines = (Line(f"alignment {number}", value) for number, value in enumerate(alignments, 1))
     found: dict[str, dict[int | None, list[_Marks]]] = {}
     for line in lines:
         if line.error is not None:
@@ -285,9 +285,8 @@ def _with_marks(topic: Topic, number: int | None, parts: Sequence[_Marks], neede
 
     if number is not None:
         if number >= len(topic.references):
-            raise InputError(
-                f"an alignment names reference {number}; there are {len(topic.references)}, numbered from 0"
-            )
+            held = f"there are {len(topic.references)}, numbered from 0"
+            raise InputError(f"an alignment names reference {number}; {held}")
         references: tuple[Text, ...] = (topic.references[number],)
     else:
         texts = tuple(

@@ -88,14 +88,12 @@ def _check_ids(topic: Topic, named: frozenset[SentenceId]) -> None:
     texts = texts_of(topic)
     for unit in in_order(named):
         if isinstance(unit, int) and str(unit) in named:
-            raise InputError(
-                f"Topic {topic.id!r} names the sentence {unit} both as a number and as text: write it in one way."
-            )
+            fault = f"names the sentence {unit} both as a number and as text"
+            raise InputError(f"Topic {topic.id!r} {fault}: write it in one way.")
         if texts and unit not in texts and (isinstance(unit, int) or "sentence_ids" in topic.meta):
-            raise InputError(
-                f"The cover of topic {topic.id!r} names {unit!r}, which is no sentence of its documents "
-                f"({len(texts)} in all): number sentences from 0 over all documents, or name them in meta.sentence_ids."
-            )
+            fault = f"names {unit!r}, which is no sentence of its documents ({len(texts)} in all)"
+            how = "number sentences from 0 over all documents, or name them in meta.sentence_ids"
+            raise InputError(f"The cover of topic {topic.id!r} {fault}: {how}.")
 
 
 def check_extract(topic: Topic, alternatives: Alternatives, extract: Iterable[SentenceId]) -> None:
@@ -111,15 +109,12 @@ def check_extract(topic: Topic, alternatives: Alternatives, extract: Iterable[Se
         if unit in known:
             continue
         if str(unit) in written:
-            raise InputError(
-                f"The extract names the sentence {unit!r}, which topic {topic.id!r} calls {written[str(unit)]!r}: "
-                "write numbers and texts as the cover does."
-            )
+            fault = f"the sentence {unit!r}, which topic {topic.id!r} calls {written[str(unit)]!r}"
+            raise InputError(f"The extract names {fault}: write numbers and texts as the cover does.")
         if closed or (texts and isinstance(unit, int)):
-            raise InputError(
-                f"The extract names {unit!r}, which topic {topic.id!r} does not have ({len(texts)} sentences in all): "
-                "use the numbers or ids by which the topic's cover names sentences."
-            )
+            fault = f"{unit!r}, which topic {topic.id!r} does not have ({len(texts)} sentences in all)"
+            how = "use the numbers or ids by which the topic's cover names sentences"
+            raise InputError(f"The extract names {fault}: {how}.")
 
 
 def texts_of(topic: Topic) -> dict[SentenceId, Sentence]:
@@ -128,10 +123,8 @@ def texts_of(topic: Topic) -> dict[SentenceId, Sentence]:
     listed = isinstance(ids, Sequence) and not isinstance(ids, str)
     usable = listed and all(isinstance(name, int | str) and not isinstance(name, bool) for name in ids)
     if not usable or len(set(ids)) != len(ids) or len(ids) != len(topic.sentences):
-        raise InputError(
-            f"In topic {topic.id!r} meta.sentence_ids does not name each of the {len(topic.sentences)} sentences once: "
-            "list one number or text for each, in order."
-        )
+        fault = f"meta.sentence_ids does not name each of the {len(topic.sentences)} sentences once"
+        raise InputError(f"In topic {topic.id!r} {fault}: list one number or text for each, in order.")
     return dict(zip(ids, topic.sentences, strict=True))
 
 

@@ -25,12 +25,7 @@ def parses_of(topic: Topic) -> tuple[Parse, ...]:
     needs no parse: ``""`` in ``parses``, nothing in a file.
     """
     try:
-        return tuple(
-            _fitted(block.parse(), sentence)
-            if block
-            else Parse((Token("", deprel="root"),), raw_text(sentence))  # of a sentence without a word
-            for block, sentence in zip(_blocks(topic), topic.sentences, strict=True)
-        )
+        return tuple(map(_fitted, _blocks(topic), topic.sentences))
     except InputError as error:
         raise InputError(f"topic {topic.id!r}: {error}") from None
 
@@ -44,9 +39,8 @@ def _blocks(topic: Topic) -> list[Block | None]:
             if not blocks and number < len(has_words) and not has_words[number]:
                 found.append(None)
             elif len(blocks) != 1:
-                raise InputError(
-                    f"parses[{number}] should hold one sentence, but holds {len(blocks)}; give the CoNLL-U text of one"
-                )
+                fault = f"parses[{number}] should hold one sentence, but holds {len(blocks)}"
+                raise InputError(f"{fault}; give the CoNLL-U text of one")
             found += blocks
     elif topic.meta.get("conllu") is not None:
         found += (block for name in _names(topic) for block in _read(name, topic.source))
@@ -112,10 +106,12 @@ def _read(name: str, source: str) -> list[Block]:
     return conllu_blocks(read_text(path, ""), str(path))
 
 
-def _fitted(parse: Parse, sentence: Sentence) -> Parse:
+def _fitted(block: Block | None, sentence: Sentence) -> Parse:
     """Return the parse with the sentence as its text; the two may differ in white space only."""
     text = raw_text(sentence)
-    if text == parse.text:
+    if block is None:  # a sentence without a word
+        return Parse((Token("", deprel="root"),), text)
+    if (parse := block.parse()).text == text:
         return parse
     places = [place for place, sign in enumerate(text) if not sign.isspace()]
     # before[place]: number of characters before it in the parse's text that are not white space
@@ -139,9 +135,8 @@ def load_model(name: str) -> Any:
     try:
         return spacy.load(name)
     except (OSError, ValueError) as error:
-        raise OptionError(
-            f"spaCy has no pipeline {name!r}: python -m spacy download {name}, or give the folder of one."
-        ) from error
+        how = f"python -m spacy download {name}, or give the folder of one"
+        raise OptionError(f"spaCy has no pipeline {name!r}: {how}.") from error
 
 
 def parsed_topic(topic: Topic, pipeline: Any) -> Topic:

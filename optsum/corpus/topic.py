@@ -652,15 +652,13 @@ def parse_columns(given: str | Mapping[str, str]) -> Columns:
     turned = [(path, key) for key, path in pairs if key not in _KEYS and path in _KEYS]
     if turned:
         right = [pair if pair in turned else pair[::-1] for pair in ((path, key) for key, path in pairs)]
-        raise OptionError(
-            f"--map names a key of optsum first and your column second: write --map {','.join(map('='.join, right))}."
-        )
+        how = f"write --map {','.join(map('='.join, right))}"
+        raise OptionError(f"--map names a key of optsum first and your column second: {how}.")
     paths: dict[str, ColumnPath] = {}
     for key, path in ((str(key).strip(), str(path).strip()) for key, path in pairs):
         if not path:
-            raise OptionError(
-                f"--map has {key!r} where KEY=COLUMN was expected: give documents=COLUMN,references=COLUMN"
-            )
+            how = "give documents=COLUMN,references=COLUMN"
+            raise OptionError(f"--map has {key!r} where KEY=COLUMN was expected: {how}")
         if key not in _KEYS and not key.startswith("meta."):
             raise unknown_name("key of a topic", key, [*_KEYS, "meta.NAME"])
         if key in paths:
@@ -674,9 +672,8 @@ def parse_columns(given: str | Mapping[str, str]) -> Columns:
     if len({place for place, _ in halved}) > 1:
         parents = {place[:-1] for place, _ in halved}
         if len(parents) > 1 or any(rest or place[-1] == "[*]" for place, rest in halved):
-            raise OptionError(
-                "--map makes topics from the items of two lists: use [] after one list, and [*] for the others."
-            )
+            how = "use [] after one list, and [*] for the others"
+            raise OptionError(f"--map makes topics from the items of two lists: {how}.")
         for key, place in list(paths.items()):  # lists side by side in one object are read as one list of items
             if "[]" in place:
                 paths[key] = (*place[:-2], "[]", place[-2])
@@ -891,9 +888,8 @@ def _leaves(text: Any) -> Any:
 def _for_each(value: object, name: str, sentences: int | None, about: str) -> list[Any] | tuple[Any, ...]:
     items = _list(value, f'"{name}"', about)
     if sentences is not None and len(items) != sentences:
-        raise InputError(
-            f"the number of {name} is {len(items)}, but that of sentences is {sentences}; give one for each sentence"
-        )
+        counts = f"the number of {name} is {len(items)}, but that of sentences is {sentences}"
+        raise InputError(f"{counts}; give one for each sentence")
     return items
 
 
@@ -1031,9 +1027,8 @@ def read_vectors(topic: Topic, path: str) -> Topic:
     except NPZ_ERRORS as error:
         raise InputError(f"{file} cannot be read as numpy.savez writes it: {error}") from None
     if not found:
-        raise InputError(
-            f"{file} has no vectors of topic {topic.id!r}; name them {prefix}sentences, {prefix}references"
-        )
+        how = f"name them {prefix}sentences, {prefix}references"
+        raise InputError(f"{file} has no vectors of topic {topic.id!r}; {how}")
     try:
         return replace(topic, vectors=vectors_of(found, len(topic.sentences), topic.references))
     except InputError as error:

@@ -56,10 +56,12 @@ class NamePattern:
         wanted = frozenset(name for name in names if not name.startswith("!"))
         return cls(wanted, refused, bool(wanted) and not refused and not any("*" in name for name in wanted))
 
-    def match(self, *names: str) -> bool:
-        """Return whether some of a word's names are wanted, and none is refused."""
+    def match(self, name: str) -> bool:
         if self.plain:
-            return not self.wanted.isdisjoint(names)
+            return name in self.wanted
+        return (not self.wanted or _among(name, self.wanted)) and not _among(name, self.refused)
+
+    def match_any(self, names: list[str]) -> bool:
         wanted = not self.wanted or any(_among(name, self.wanted) for name in names)
         return wanted and not any(_among(name, self.refused) for name in names)
 
@@ -102,7 +104,7 @@ class Pattern:
             or (self.xpos is not None and not self.xpos.match(token.xpos))
             or (self.lemma is not None and not self.lemma.match(tree.lemma(word)))
             or (self.form is not None and not self.form.match(token.form.lower()))
-            or (self.feats is not None and not self.feats.match(*_values(token.feats)))
+            or (self.feats is not None and not self.feats.match_any(_values(token.feats)))
             or (self.child is not None and not any(self.child.match(tree, each) for each in tree.children(word)))
             or (self.no_child is not None and any(self.no_child.match(tree, each) for each in tree.children(word)))
         ):
@@ -517,7 +519,8 @@ def chunk_tree(parse: Parse, profile: str = "strict", rules: Rules | None = None
         tokens[top[word]].append(token)
     number = {head: n for n, head in enumerate(tokens, start=1)}
     graph = nx.DiGraph(text=parse.text, profile=profile, rules=rules.name, root=number[tree.root])
-    graph.add_nodes_from((n, {"tokens": tuple(tokens[head]), "head": head}) for head, n in number.items())
+    for head, n in number.items():
+        graph.add_node(n, tokens=tuple(tokens[head]), head=head)
     for head, n in number.items():
         if head != tree.root:
             rule, above = decided[head], number[top[tree.head[head]]]

@@ -317,6 +317,7 @@ def corresponding_sets(
     limits = np.array(list(wanted.values()), np.int64)
     numbers = [unit for unit, counts in enumerate(source) if not counts.keys().isdisjoint(wanted)]
     counted = [[source[unit].get(key, 0) for key in wanted] for unit in numbers]
+    candidates = np.array(numbers, np.int64), np.array(counted, np.int64).reshape(-1, len(wanted))
     found: list[tuple[int, ...]] = []
 
     def extend(chosen: list[tuple[int, IntArray]], units: IntArray, hits: IntArray, slots: int) -> None:
@@ -344,7 +345,7 @@ def corresponding_sets(
     # One size after the other, so that all smaller sets are known when the largest number is reached.
     for size in range(1, max_sentences + 1):
         smaller, found = found, []
-        extend([], np.array(numbers, np.int64), np.array(counted, np.int64).reshape(-1, len(wanted)), size)
+        extend([], *candidates, size)
         if len(found) > max_sets:
             found = [*smaller, *(chosen for chosen in found if len(chosen) == size)]
             break

@@ -75,6 +75,7 @@ CellRows: TypeAlias = tuple[int, int, tuple[tuple[str, str], ...]]
 _DAMAGED: Final = object()
 _SIZES: Final = (0, 1, 2, 3, 4, 6, 8, 8, 0, 0)  # Bytes of a value by its kind; longer ones are texts and blobs.
 _FEW: Final = 8  # Lists of fewer texts are written one text at a time.
+_CONTROLS: Final = bytes(range(32))
 _KINDS: Final = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".parquet": "parquet"}
 _NEEDS: Final = {"parquet": ("pyarrow", "report"), ".zst": ("zstandard", "report"), "datasets": ("datasets", "hf")}
 _EXACT = 1 << 53  # Whole numbers up to here are exact as floating point.
@@ -480,7 +481,7 @@ def _of_texts(texts: list[str]) -> bytes:
     """Return a list of strings as JSON; many are escaped at once, because `json` examines each character."""
     if len(texts) >= _FEW:
         joined = "\0".join(texts).encode()
-        if len(joined) - len(joined.translate(None, bytes(range(32)))) == len(texts) - 1:  # no control characters
+        if len(joined) - len(joined.translate(None, _CONTROLS)) == len(texts) - 1:
             return b'["%b"]' % joined.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\0", b'", "')
     return f"[{', '.join(map(encode_basestring, texts))}]".encode()
 

@@ -17,7 +17,7 @@ from io import BufferedReader
 from itertools import chain, compress, count, islice, starmap
 from logging import getLogger
 from pathlib import Path
-from struct import unpack
+from struct import Struct
 from typing import Any, Final, Literal, TypeAlias, TypedDict, TypeVar, Unpack, overload
 from unicodedata import normalize
 
@@ -88,6 +88,7 @@ R = TypeVar("R")
 _USED: Final = "used: results may be those of the old version, or errors"
 _READ: Final = "read: results may be of two versions"
 _PROGRAM: Final = re.compile(r"\.(?:mps|lp)(?:\.gz)?$", re.IGNORECASE)
+_HALVES: Final = Struct("QQ").unpack
 _SECOND: Final = "the id {!r} occurs twice; give each topic its own"
 _LARGEST: Final = 1 << 26  # Bytes of a table of alternatives, or an object, that is read whole.
 _SUMMARY: Final = "system summary"
@@ -405,7 +406,7 @@ class Names:
 
     def add(self, name: str) -> bool:
         """Add a name, and return whether it is new."""
-        mark, place = unpack("QQ", blake2b(name.encode("utf-8", "surrogatepass"), digest_size=16).digest())
+        mark, place = _HALVES(blake2b(name.encode("utf-8", "surrogatepass"), digest_size=16).digest())
         mark = mark or 1
         if not self._free:
             self._free = 1 << 12 << len(self._tables)

@@ -166,12 +166,7 @@ def _pairs(parse: Parse) -> dict[int, int]:
     return partner
 
 
-def opens(parse: Parse, place: int) -> bool:
-    word = parse.tokens[place]
-    return is_punctuation(word) and (word.form in _OPENS or _pairs(parse).get(place, -1) > place)
-
-
-def sticks_to_left(parse: Parse, place: int) -> bool:
+def _sticks_to_left(parse: Parse, place: int) -> bool:
     """Return whether a token follows the one before it without a blank: a comma, a final mark, *'s*, *n't*."""
     word = parse.tokens[place]
     if not is_punctuation(word):
@@ -237,32 +232,26 @@ def _parts_clause(parse: Parse, held: Sequence[bool], place: int) -> bool:
 def _tidy(parse: Parse, shown: list[bool], first: int, last: int) -> None:
     """Clear `shown` for separators without words on both sides, before a final mark, or beside a stronger separator."""
     words = parse.tokens
-    before: int | None = None  # the last token so far that is shown
-    for place in range(len(words)):
+    before = -1  # the last token so far that is shown
+    for place, word in enumerate(words):
         if not shown[place]:
             continue
-        form = words[place].form
-        separates = is_punctuation(words[place]) and form in _STRENGTH and first <= place <= last
-        if separates and (before is None or is_punctuation(words[before])):
-            strength = _STRENGTH.get(words[before].form, 0) if before is not None else 0
-            adjoins = before is not None and before == place - 1
-            if not adjoins and not (before is not None and ends_pair(parse, before)):
-                if before is not None and 0 < strength < _STRENGTH[form]:
+        mark, after_mark = is_punctuation(word), before >= 0 and is_punctuation(words[before])
+        if mark and word.form in _STRENGTH and first <= place <= last and (before < 0 or after_mark):
+            if before < 0 or (before != place - 1 and not _ends_pair(parse, before)):
+                if before >= 0 and 0 < _STRENGTH.get(words[before].form, 0) < _STRENGTH[word.form]:
                     shown[before] = False
                 else:
                     shown[place] = False
                     continue
-        elif is_punctuation(words[place]) and before is not None and (form in _ENDS or ends_pair(parse, place)):
-            inner = is_punctuation(words[before]) and words[before].form in _STRENGTH and before <= last
-            if inner and before != place - 1:
-                shown[before] = False
+        elif after_mark and mark and (word.form in _ENDS or _ends_pair(parse, place)):
+            shown[before] &= words[before].form not in _STRENGTH or before > last or before == place - 1
         before = place
 
 
-def ends_pair(parse: Parse, place: int) -> bool:
-    return is_punctuation(parse.tokens[place]) and (
-        parse.tokens[place].form in _CLOSES or _pairs(parse).get(place, place) < place
-    )
+def _ends_pair(parse: Parse, place: int) -> bool:
+    word = parse.tokens[place]
+    return is_punctuation(word) and (word.form in _CLOSES or _pairs(parse).get(place, place) < place)
 
 
 _SAID_WITH_A_VOWEL = ("a", "e", "i", "o", "heir", "honest", "honor", "honour", "hour", "8", "11", "18", "80")
@@ -327,10 +316,11 @@ def readable_text(sentence: TrimmableSentence, groups: Collection[int]) -> str:
 
 
 def _close(parse: Parse, before: int, place: int) -> bool:
-    after_it, before_it = parse.text[parse.tokens[before].end :][:1], parse.text[: parse.tokens[place].start][-1:]
-    return (opens(parse, before) and not after_it.isspace()) or (
-        sticks_to_left(parse, place) and not before_it.isspace()
-    )
+    word = parse.tokens[before]
+    opens = is_punctuation(word) and (word.form in _OPENS or _pairs(parse).get(before, -1) > before)
+    if opens and not parse.text[word.end :][:1].isspace():
+        return True
+    return _sticks_to_left(parse, place) and not parse.text[: parse.tokens[place].start][-1:].isspace()
 
 
 def _ended(text: str, parse: Parse, shown: Sequence[int]) -> str:
@@ -338,7 +328,7 @@ def _ended(text: str, parse: Parse, shown: Sequence[int]) -> str:
     words = parse.tokens
     end = words[shown[-1]]
     gone = range(shown[-1] + 1, len(words))
-    if end.form in {"?", "!"} and any(ends_pair(parse, place) for place in gone):
+    if end.form in {"?", "!"} and any(_ends_pair(parse, place) for place in gone):
         return text[:-1] + "."  # the mark ended a quotation, not the sentence
     last = words[-1]
     if gone and not is_punctuation(last) and last.form[-1:] in {".", "?", "!"} and text[-1:].isalnum():
@@ -587,12 +577,14 @@ class Candidate:
 
 
 @lru_cache(maxsize=16)
-def _begun(wanted: frozenset[tuple[str, ...]], size: int) -> frozenset[tuple[str, ...]]:
-    return frozenset(gram[:count] for gram in wanted for count in range(1, size + 1))
+def _begun(wanted: frozenset[Gram], size: int) -> frozenset[tuple[str, ...]]:
+    """Return the beginnings of the n-grams of `size` tokens."""
+    grams = [gram for gram in wanted if isinstance(gram, tuple) and len(gram) == size]
+    return frozenset(gram[:count] for gram in grams for count in range(1, size + 1))
 
 
 def candidates(
-    tokens: Sequence[tuple[str, int]], needs: Sequence[int], wanted: Collection[tuple[str, ...]], size: int
+    tokens: Sequence[tuple[str, int]], needs: Sequence[int], wanted: Collection[Gram], size: int
 ) -> Iterator[Candidate]:
     r"""Yield the ways in which compressions of one sentence can contain n-grams of `size` tokens that are wanted.
 
@@ -662,44 +654,19 @@ class TrimmedCounts:
                 masses[top] -= 1
         return [masses[group] for group in self.kept]
 
-    def joints(
-        self, metric: int, unit_of: Mapping[int, int]
-    ) -> list[tuple[Gram, tuple[int, ...], tuple[int, ...], int]]:
-        """Return the occurrences in `joint` as (n-gram, units to be selected, units not to be selected, copies)."""
-        return [
-            (key, tuple(unit_of[group] for group in stay), tuple(unit_of[group] for group in go), copies)
-            for (key, stay, go), copies in self.joint[metric].items()
-        ]
 
-
-@lru_cache(maxsize=16)
-def _of_size(grams: frozenset[Gram], size: int) -> frozenset[tuple[str, ...]]:
-    return frozenset(gram for gram in grams if isinstance(gram, tuple) and len(gram) == size)
-
-
-def trimmed_counts(
-    sentence: TrimmableSentence,
-    tokens: Sequence[tuple[str, int]],
-    metrics: Sequence[Metric],
-    wanted: Sequence[Collection[Gram]],
-    *,
-    alive: int,
-    all_unigrams: bool,
-    keep_all: bool,
-) -> TrimmedCounts:
+def trimmed_counts(sentence: TrimmableSentence, alive: int, counted: Counted) -> TrimmedCounts:
     """Return which groups of a sentence become units, and the counts of tokens and wanted n-grams of its groups.
 
-    `tokens`: the result of `TrimmableSentence.tokens`. `wanted`: for each metric, the n-grams of the references.
-    `alive`: the groups that fit into the summary with all their ancestors, as bits. `all_unigrams`: also count tokens
-    that are not wanted. `keep_all`: also keep groups that neither contain a wanted n-gram nor have a descendant that
-    does.
+    `alive`: the groups that fit into the summary with all their ancestors, as bits.
     """
-    groups = range(len(sentence.chunks))
-    tokens = [token for token in tokens if alive >> token[1] & 1]
+    spec, metrics, groups = counted.spec, counted.metric.components, range(len(sentence.chunks))
+    all_unigrams = counted.distinct and spec.measure != "recall"
+    tokens = [token for token in sentence.tokens(spec.analyzer) if alive >> token[1] & 1]
     single: list[list[Counts]] = [[Counter() for _ in groups] for _ in metrics]
     joint: list[Counter[_Joint]] = [Counter() for _ in metrics]
-    useful = alive if keep_all else 0
-    for number, (metric, grams) in enumerate(zip(metrics, wanted, strict=True)):
+    useful = alive if spec.keep_unmatched or spec.min_length > 0 else 0
+    for number, (metric, grams) in enumerate(zip(metrics, counted.wanted, strict=True)):
         for size in metric.sizes:
             if size == 1:
                 for token, group in tokens:
@@ -708,32 +675,22 @@ def trimmed_counts(
                     if token in grams or all_unigrams:
                         single[number][group][token] += 1
                 continue
-            for found in candidates(tokens, sentence.needs, _of_size(frozenset(grams), size), size):
+            for found in candidates(tokens, sentence.needs, grams, size):
                 stay, go = found.least_needed(sentence.needs), found.topmost_gone(sentence.needs)
                 for group in stay:
                     useful |= sentence.needs[group]
                 joint[number][found.gram, stay, go] += 1
-    settled = [_settle(found, of, useful) for found, of in zip(joint, single, strict=True)]
+    several: list[Counter[_Joint]] = [Counter() for _ in metrics]  # without groups that are no units
+    for number, found_ways in enumerate(joint):
+        for (key, stay, go), copies in found_ways.items():
+            units = tuple(group for group in go if useful >> group & 1)
+            if units or len(stay) > 1:
+                several[number][key, stay, units] += copies
+            else:
+                single[number][stay[0]][key] += copies
     lengths = Counter(group for _, group in tokens)
-    return TrimmedCounts(
-        tuple(members(useful)),
-        tuple(lengths[group] for group in groups),
-        tuple(map(tuple, single)),
-        tuple(settled),
-        sentence.needs,
-    )
-
-
-def _settle(joint: Counter[_Joint], single: Sequence[Counts], useful: int) -> Counter[_Joint]:
-    """Return the occurrences that need several units, without groups not in `useful` (bits); add others to `single`."""
-    several: Counter[_Joint] = Counter()
-    for (key, stay, go), copies in joint.items():
-        staying = tuple(group for group in go if useful >> group & 1)
-        if staying or len(stay) > 1:
-            several[key, stay, staying] += copies
-        else:
-            single[stay[0]][key] += copies
-    return several
+    counts = tuple(lengths[group] for group in groups)
+    return TrimmedCounts(tuple(members(useful)), counts, tuple(map(tuple, single)), tuple(several), sentence.needs)
 
 
 _SERVES: Final = Compatibility(
@@ -829,50 +786,36 @@ class Compressive(Formulation):
             for number, (sentence, parse) in enumerate(zip(topic.sentences, parses_of(topic), strict=True))
         )
         lengths = [LENGTHS[spec.length_unit](sentence) for sentence in sentences]
+        alive = [_alive(sentence, own, spec) for sentence, own in zip(sentences, lengths, strict=True)]
         if isinstance(similarity := parse_metric(spec.metric), Similarity):
-            alive = [_alive(sentence, own, spec) for sentence, own in zip(sentences, lengths, strict=True)]
             return similar_compression(topic, spec, similarity, sentences, lengths, alive)
         counted = Counted.of(topic, spec)
-        metric = counted.metric
-        trimmed = [
-            trimmed_counts(
-                sentence,
-                sentence.tokens(spec.analyzer),
-                metric.components,
-                counted.wanted,
-                alive=_alive(sentence, own, spec),
-                all_unigrams=counted.distinct and spec.measure != "recall",
-                keep_all=spec.keep_unmatched or spec.min_length > 0,
-            )
-            for sentence, own in zip(sentences, lengths, strict=True)
-        ]
+        trimmed = [trimmed_counts(each, fitting, counted) for each, fitting in zip(sentences, alive, strict=True)]
         places = tuple((sentence, group) for sentence, found in enumerate(trimmed) for group in found.kept)
         unit_of = {place: unit for unit, place in enumerate(places)}
         instance = counted.coverage(
-            _components(counted, topic, trimmed, unit_of, spec),
+            _components(counted, topic, trimmed, unit_of),
             [lengths[sentence][group] for sentence, group in places],
             parents=np.array([unit_of.get((s, sentences[s].parents[g]), -1) for s, g in places], np.int64),
         )
-        references = counted.references(0)
-        given = (references, metric, sentences, lengths, places, spec)
+        given = counted.references(0), counted.metric, sentences, lengths, places, spec
         model = partial(readable_model, *given) if counted.simple else None
-        problem = CompressiveProblem.of(instance, reference_model=model)
-        return _task(topic, spec, problem, sentences, places)
+        return _task(topic, spec, CompressiveProblem.of(instance, reference_model=model), sentences, places)
 
 
 def _components(
-    counted: Counted, topic: Topic, trimmed: Sequence[TrimmedCounts], unit_of: Mapping[tuple[int, int], int], spec: Spec
+    counted: Counted, topic: Topic, trimmed: Sequence[TrimmedCounts], unit_of: Mapping[tuple[int, int], int]
 ) -> list[Component]:
     """Return for each part of the metric the n-grams of each unit, and the occurrences that depend on several units."""
     components = []
     for number, part in enumerate(counted.metric.components):
         joints = [
-            joint
-            for sentence, found in enumerate(trimmed)
-            for joint in found.joints(number, {group: unit_of[sentence, group] for group in found.kept})
+            (key, tuple(unit_of[place, group] for group in stay), tuple(unit_of[place, group] for group in go), copies)
+            for place, found in enumerate(trimmed)
+            for (key, stay, go), copies in found.joint[number].items()
         ]
         masses: list[int] = []
-        for sentence, found in enumerate(trimmed if spec.measure != "recall" and not counted.distinct else ()):
+        for sentence, found in enumerate(trimmed if counted.spec.measure != "recall" and not counted.distinct else ()):
             if (own := found.masses(part)) is None:
                 raise InputError(
                     f"The main chunk of sentence {sentence} of topic {topic.id!r} has no counted token, so the number "
@@ -880,14 +823,8 @@ def _components(
                     "--measure=recall."
                 )
             masses += own
-        components.append(
-            counted.component(
-                number,
-                [trimmed[sentence].single[number][group] for sentence, group in unit_of],
-                masses,
-                joints=joints,
-            )
-        )
+        units = [trimmed[sentence].single[number][group] for sentence, group in unit_of]
+        components.append(counted.component(number, units, masses, joints=joints))
     return components
 
 

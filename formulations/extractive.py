@@ -293,12 +293,9 @@ def vector_score(
     """
     chosen = np.isin(unit_of, selection)
     groups = [vectors.reference_of == number for number in range(references)]
+    summary_weights = vectors.sentence_weights[chosen]
     alone = [
-        greedy_matching(
-            metric.valued(_compared(vectors, chosen, group)),
-            vectors.sentence_weights[chosen],
-            vectors.reference_weights[group],
-        )
+        _greedy_matching(_compared(vectors, metric, chosen, group), summary_weights, vectors.reference_weights[group])
         for group in groups
     ]
     if mean or len(alone) == 1:
@@ -310,28 +307,25 @@ def vector_score(
     return _score(recall, precision)
 
 
-def _compared(vectors: Vectors, chosen: Any, group: Any) -> FloatArray:
-    """Return the similarities (chosen tokens, tokens of a reference): cosines of vectors, or those of the input."""
+def _compared(vectors: Vectors, metric: Similarity, chosen: Any, group: Any) -> FloatArray:
+    """Return the values (chosen tokens, tokens of a reference) of cosines, or of the similarities of the input."""
     if vectors.sentences is None or vectors.references is None:
-        return vectors.similarities()[np.ix_(chosen, group)]
+        return metric.valued(vectors.similarities()[np.ix_(chosen, group)])
     left, right = rescaled(vectors.sentences[chosen]), rescaled(vectors.references[group])
     lengths = np.linalg.norm(left, axis=1)[:, None] * np.linalg.norm(right, axis=1)[None, :]
-    found: FloatArray = np.divide(left @ right.T, lengths, out=np.zeros(lengths.shape), where=lengths > 0)
-    return found
+    return metric.valued(np.divide(left @ right.T, lengths, out=np.zeros(lengths.shape), where=lengths > 0))
 
 
-def greedy_matching(similarity: FloatArray, summary_weights: FloatArray, reference_weights: FloatArray) -> Score:
+def _greedy_matching(similarity: FloatArray, summary_weights: FloatArray, reference_weights: FloatArray) -> Score:
     """Score a summary by matching each token with the most similar token of the other side.
 
     Recall is the weighted mean of the best similarities of reference tokens, precision that of summary tokens; either
-    is 0 if its weights are all 0, and both are 0 if one side has no token. `similarity`: (summary tokens, reference
-    tokens). `summary_weights`, `reference_weights`: (tokens,).
+    is 0 if its weights are all 0, and both are 0 if one side has no token.
     """
     if not similarity.size:
         return _score(0.0, 0.0)
-    return _score(
-        _weighted(similarity.max(axis=0), reference_weights), _weighted(similarity.max(axis=1), summary_weights)
-    )
+    recall, precision = similarity.max(axis=0), similarity.max(axis=1)
+    return _score(_weighted(recall, reference_weights), _weighted(precision, summary_weights))
 
 
 def _score(recall: float, precision: float) -> Score:
@@ -396,14 +390,22 @@ class Likeness:
         steps = np.concatenate(parts) if len(parts) > 1 else parts[0]
         spec.deadline.check()
         mass = np.zeros((2, len(units)), np.int64)
-        if spec.measure != "recall":
-            last = max([*units, *unit_of.tolist()], default=0)
-            mass = _precision(vectors, steps, spec, unit_of, len(topic.references), last + 1)[:, list(units)]
+        if spec.measure != "recall":  # the sums that a unit's tokens add to numerator and denominator
+            weights = _whole(vectors.sentence_weights, unit_of)
+            groups = [vectors.reference_of == number for number in range(len(topic.references))]
+            top = sum(steps[:, group].max(axis=1, initial=0) for group in groups)
+            sums = np.zeros((2, 1 + max([*units, *unit_of.tolist()], default=0)), np.int64)
+            np.add.at(sums[0], unit_of, top * weights)
+            np.add.at(sums[1], unit_of, len(groups) * spec.similarity_unit * weights)
+            mass = sums[:, list(units)]
         if spec.measure == "precision":
-            none = np.zeros(0, np.int64)
-            return cls(np.zeros((0, len(units)), np.int64), none, mass, 0)
+            return cls(np.zeros((0, len(units)), np.int64), np.zeros(0, np.int64), mass, 0)
         counted, importance, full = _importance(topic, vectors, spec)
-        best = _best_steps(steps[:, counted], unit_of, units)
+        steps, order = steps[:, counted], np.argsort(unit_of, kind="stable")
+        first, last = (np.searchsorted(unit_of[order], list(units), side) for side in ("left", "right"))
+        best = np.zeros((len(counted), len(units)), np.int64)
+        for unit, (begin, end) in enumerate(zip(first.tolist(), last.tolist(), strict=True)):
+            best[:, unit] = steps[order[begin:end]].max(axis=0, initial=0)
         return cls(best, importance, mass, full)
 
     @property
@@ -459,33 +461,6 @@ def _importance(topic: Topic, vectors: Vectors, spec: Spec) -> tuple[IntArray, I
         )
     times = np.array([common // one if one else 0 for one in sums], np.int64)
     return counted, weights * times[owner], full
-
-
-def _best_steps(steps: IntArray, unit_of: IntArray, units: Sequence[int]) -> IntArray:
-    """Return the best similarity (reference tokens, units), in steps, to each unit; 0 for units without tokens."""
-    order = np.argsort(unit_of, kind="stable")
-    wanted = np.asarray(units, np.int64)
-    first = np.searchsorted(unit_of[order], wanted, "left")
-    last = np.searchsorted(unit_of[order], wanted, "right")
-    found = np.zeros((steps.shape[1], len(wanted)), np.int64)
-    for place, (begin, end) in enumerate(zip(first.tolist(), last.tolist(), strict=True)):
-        if end > begin:
-            found[:, place] = steps[order[begin:end]].max(axis=0)
-    return found
-
-
-def _precision(
-    vectors: Vectors, steps: IntArray, spec: Spec, unit_of: IntArray, references: int, number: int
-) -> IntArray:
-    """Return for each unit the sums (2, number) that its tokens add to numerator and denominator of precision."""
-    weights = _whole(vectors.sentence_weights, unit_of)
-    top = np.zeros(len(steps), np.int64)
-    for reference in range(references):
-        top += steps[:, vectors.reference_of == reference].max(axis=1, initial=0)
-    mass = np.zeros((2, number), np.int64)
-    np.add.at(mass[0], unit_of, top * weights)
-    np.add.at(mass[1], unit_of, references * spec.similarity_unit * weights)
-    return mass
 
 
 def _whole(weights: FloatArray, owner: IntArray | None = None) -> IntArray:

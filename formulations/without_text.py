@@ -62,7 +62,7 @@ class GivenToMinimize(GivenProblem):
 
 def given(rest: str) -> type[GivenProblem]:
     """Return the formulation named "problem" followed by `rest`, such as ":minimize"."""
-    for made in (GivenProblem, GivenToMinimize):
-        if made.name == f"{GivenProblem.name}{rest}":
-            return made
-    raise unknown_name("formulation", f"{GivenProblem.name}{rest}", [GivenProblem.name, GivenToMinimize.name])
+    made = {each.name: each for each in (GivenProblem, GivenToMinimize)}
+    if (name := f"{GivenProblem.name}{rest}") not in made:
+        raise unknown_name("formulation", name, list(made))
+    return made[name]

@@ -70,39 +70,30 @@ class Greedy(Strategy):
             prepare_climb()
 
     def search(self, run: Run) -> None:
-        begun = run.see(())
-        on_arrays = run.problem.can(Capability.COVERAGE)
-        last = self._on_arrays(run, run.problem.coverage) if on_arrays else None
+        problem, begun = run.problem, run.see(())
+        on_arrays = problem.can(Capability.COVERAGE)
+        last = self._on_arrays(run, problem.coverage) if on_arrays else None
         if last is None:
             last = self._one_by_one(run)
         if run.evaluation is None:  # no feasible selection was found, as below a minimum length
-            run.see(run.problem.repair(last, run.rng))
-        covers = run.problem.sense is Sense.MINIMIZE or (not on_arrays and _covers(run.problem, (), begun))
+            run.see(problem.repair(last, run.rng))
+        covers = problem.sense is Sense.MINIMIZE or (not on_arrays and _covers(problem, (), begun))
         if covers and (selection := run.selection) is not None:
             # Units that later ones have made unnecessary are dropped, the longest first.
-            for unit in sorted(selection, key=lambda unit: -run.problem.lengths[unit]):
+            for unit in sorted(selection, key=lambda unit: -problem.lengths[unit]):
                 run.check()
-                fewer, held = tuple(other for other in selection if other != unit), run.evaluation
-                evaluation = run.see(fewer)
-                if evaluation.feasible and held is not None and not run.problem.sense.better(held.key, evaluation.key):
-                    selection = fewer
+                fewer = tuple(other for other in selection if other != unit)
+                selection = fewer if _seen_no_worse(run, fewer) else selection
         if self.idle and run.selection == last:
-            self._take_idle(run, last)
-        if run.problem.can(Capability.COMBINATORIAL_BOUND) and run.problem.min_length == 0:
+            # Units that fit and do not lower the value are added, although the result may be no better.
+            for move in list(problem.moves(last)):
+                run.check()
+                more = tuple(sorted({*last, *move}))
+                if more != last and problem.fits(more) and (evaluation := _seen_no_worse(run, more)):
+                    last = run.selection = more
+                    run.evaluation = evaluation
+        if problem.can(Capability.COMBINATORIAL_BOUND) and problem.min_length == 0:
             run.statistics["guarantee"] = GUARANTEE
-
-    @staticmethod
-    def _take_idle(run: Run, selection: Selection) -> None:
-        """Add all units that fit and do not lower the value; keep the result, although it may be no better."""
-        for move in list(run.problem.moves(selection)):
-            run.check()
-            more = tuple(sorted({*selection, *move}))
-            if more == selection or not run.problem.fits(more):
-                continue
-            held, evaluation = run.evaluation, run.see(more)
-            if held is not None and evaluation.feasible and not run.problem.sense.better(held.key, evaluation.key):
-                selection = run.selection = more
-                run.evaluation = evaluation
 
     @staticmethod
     def _on_arrays(run: Run, coverage: Coverage) -> Selection | None:
@@ -128,9 +119,9 @@ class Greedy(Strategy):
 
     @staticmethod
     def _one_by_one(run: Run) -> Selection:
-        problem = run.problem
+        problem, held = run.problem, run.evaluate(())
         selection: Selection = ()
-        held = run.evaluate(selection)
+        sign = 1 if problem.sense is Sense.MAXIMIZE else -1
         while True:
             # In a cover, the gain of a move is the violation that it removes.
             covering = _covers(problem, selection, held)
@@ -145,12 +136,7 @@ class Greedy(Strategy):
                     continue
                 run.check()
                 evaluation = run.see(candidate)
-                if covering:
-                    gain = float(held.violation - evaluation.violation)
-                elif problem.sense is Sense.MAXIMIZE:
-                    gain = float(evaluation.key - held.key)
-                else:
-                    gain = float(held.key - evaluation.key)
+                gain = float(held.violation - evaluation.violation if covering else sign * (evaluation.key - held.key))
                 added = problem.length(move)
                 density = gain / added if added > 0 else inf if gain > 0 else gain
                 # A move that increases the violation is made only if no other gains: later moves may repair it.
@@ -160,6 +146,13 @@ class Greedy(Strategy):
             if best is None or (best[0][1] <= 0 and not short):
                 return selection
             _, held, selection = best
+
+
+def _seen_no_worse(run: Run, selection: Selection) -> Evaluation | None:
+    """Report a selection; return its evaluation if it is feasible, and no worse than the incumbent before."""
+    held, evaluation = run.evaluation, run.see(selection)
+    no_worse = held is not None and evaluation.feasible and not run.problem.sense.better(held.key, evaluation.key)
+    return evaluation if no_worse else None
 
 
 def _covers(problem: Problem, selection: Selection, held: Evaluation) -> bool:
@@ -199,9 +192,7 @@ class Lead(Strategy):
     all_units: ClassVar[bool] = True
 
     def search(self, run: Run) -> None:
-        problem, moves = run.problem, list(run.problem.entries())
-        taken = until_feasible(run, moves) if problem.sense is Sense.MINIMIZE else _fill(problem, moves, stop=True)
-        _see(run, taken, moves, stop=problem.sense is Sense.MAXIMIZE)
+        _take(run, list(run.problem.entries()), stop=True)
 
 
 @dataclass(frozen=True)
@@ -216,32 +207,30 @@ class Random(Strategy):
     all_units: ClassVar[bool] = True
 
     def search(self, run: Run) -> None:
-        problem = run.problem
-        moves = list(problem.entries())
-        moves = [moves[place] for place in run.rng.permutation(len(moves)).tolist()]
-        if problem.sense is Sense.MINIMIZE:
-            taken = until_feasible(run, moves)
-        else:
-            taken = problem.repair(_fill(problem, moves, stop=False), run.rng)
-        _see(run, taken, moves, stop=False)
+        moves = list(run.problem.entries())
+        _take(run, [moves[place] for place in run.rng.permutation(len(moves)).tolist()], stop=False)
 
 
-def _fill(problem: Problem, moves: Iterable[Move], *, stop: bool) -> Selection:
-    taken: set[int] = set()
-    for move in moves:
-        if problem.fits(taken.union(move)):
-            taken.update(move)
-        elif stop:
-            break
-    return tuple(sorted(taken))
+def _take(run: Run, moves: Sequence[Move], *, stop: bool) -> None:
+    """Make the moves that fit, in turn, and report the selection; for a cover, make moves until all is covered.
 
-
-def _see(run: Run, selection: Selection, moves: Sequence[Move], *, stop: bool) -> None:
-    """Report a selection; if it violates side constraints, report another, built by evaluating `moves` in turn.
-
-    Moves that reduce the violation are made first, then moves that cause no violation.
+    `stop`: whether to stop at the first move that does not fit, instead of repairing the selection at the end. If the
+    selection violates side constraints, another is built by evaluating the moves in turn: first moves that reduce the
+    violation are made, then moves that cause none.
     """
-    problem, evaluation = run.problem, run.see(selection)
+    problem = run.problem
+    if problem.sense is Sense.MINIMIZE:
+        selection, stop = until_feasible(run, moves), False
+    else:
+        taken: set[int] = set()
+        for move in moves:
+            if problem.fits(taken.union(move)):
+                taken.update(move)
+            elif stop:
+                break
+        selection = tuple(sorted(taken))
+        selection = selection if stop else problem.repair(selection, run.rng)
+    evaluation = run.see(selection)
     if evaluation.violation > problem.excess(selection):
         selection, evaluation = (), run.evaluate(())
         for fills in (False, True)[: 1 + (problem.sense is Sense.MAXIMIZE)]:
@@ -270,24 +259,21 @@ _MOST_ENTRIES = 50_000  # Number of pairs of unit and feature above which a rela
 
 def random_start(run: Run, moves: Sequence[Move] | None = None) -> Selection:
     """Return a selection of random units that fit, repaired if it violates limits."""
-    problem, rng = run.problem, run.rng
+    problem, rng, on_arrays = run.problem, run.rng, run.problem.can(Capability.COVERAGE)
     taken: set[int] = set()
-    if problem.sense is Sense.MINIMIZE and not problem.can(Capability.COVERAGE):
+    if problem.sense is Sense.MAXIMIZE or not on_arrays:
         moves = list(problem.moves(())) if moves is None else moves
         shuffled = [moves[place] for place in rng.permutation(len(moves)).tolist()]
-        return problem.repair(until_feasible(run, shuffled), rng)
-    if problem.sense is Sense.MAXIMIZE:
-        moves = list(problem.moves(())) if moves is None else moves
-        ruled = problem.can(Capability.COVERAGE) and bool(problem.coverage.rows)
-        length, singles = 0, not ruled and all(len(move) == 1 for move in moves)
-        order = rng.permutation(len(moves)).tolist()
-        for place in order:
-            added = moves[place] if singles else tuple(set(moves[place]) - taken)
-            longer = length + (problem.lengths[added[0]] if singles else problem.length(added))
-            if longer <= problem.max_length and not (ruled and not problem.fits(taken.union(added))):
-                taken.update(added)
+        if problem.sense is Sense.MINIMIZE:
+            return problem.repair(until_feasible(run, shuffled), rng)
+        ruled, length = on_arrays and bool(problem.coverage.rows), 0
+        for move in shuffled:
+            added = set(move) - taken
+            longer = length + problem.length(added)
+            if longer <= problem.max_length and not (ruled and not problem.fits(taken | added)):
+                taken |= added
                 length = longer
-        if length >= problem.min_length and problem.can(Capability.COVERAGE) and not ruled:
+        if length >= problem.min_length and on_arrays and not ruled:
             return tuple(sorted(taken))
     return problem.repair(tuple(sorted(taken)), rng)
 
@@ -329,25 +315,12 @@ def decisions(problem: Problem, selection: Selection) -> IntArray:
     return chosen
 
 
-def on_arrays(run: Run) -> tuple[Any, Any] | None:
-    """Return the arrays of a problem and its moves; None if kernels do not support it."""
-    if not run.problem.can(Capability.COVERAGE) or run.problem.coverage.ceilings:
-        return None  # descents compare totals of features, which ceilings make too large
-    from optsum.coverage.state import arrays_of
-
-    from .moves import neighbourhood_of
-
-    arrays = arrays_of(run.problem.coverage)
-    return None if arrays is None else (arrays, neighbourhood_of(run.problem.coverage))
-
-
 def raise_cheap_bound(run: Run) -> None:
     """Compute the root bound if that is cheap, so that a search whose incumbent reaches the bound can stop."""
     problem = run.problem
-    if all(map(problem.can, (Capability.BOUND, Capability.LINEAR, Capability.COVERAGE))):
-        instance = problem.coverage
-        if not instance.joints and len(instance.unit_feature) <= _MOST_ENTRIES:
-            run.raise_root_bound(run.deadline.within(run.remaining_s / 4))
+    bounded = all(map(problem.can, (Capability.BOUND, Capability.LINEAR, Capability.COVERAGE)))
+    if bounded and not problem.coverage.joints and len(problem.coverage.unit_feature) <= _MOST_ENTRIES:
+        run.raise_root_bound(run.deadline.within(run.remaining_s / 4))
 
 
 def is_certified(run: Run) -> bool:
@@ -394,6 +367,10 @@ class Slices:
             raise
 
 
+Worth = tuple[Any, ...]
+"""Negated violation, value (negated when minimizing) and negated length; the larger tuple is better."""
+
+
 class Plain:
     """Local search by `evaluate`, `moves` and `repair` alone; no selection is evaluated twice."""
 
@@ -405,25 +382,16 @@ class Plain:
         known = self.run.known.get(selection)
         return self.run.see(selection) if known is None else known
 
-    def better(self, one: Selection, other: Selection) -> bool:
-        """Return whether a selection is better than another (see `order`), or as good and shorter."""
-        order = self.order(one, other)
-        return order > 0 or (order == 0 and self.run.problem.length(one) < self.run.problem.length(other))
-
-    def order(self, one: Selection, other: Selection) -> int:
-        """Return 1 if a selection is better than another, -1 if worse, 0 if equal in violation and value."""
-        left, right = self.see(one), self.see(other)
-        if left.violation != right.violation:
-            return 1 if left.violation < right.violation else -1
-        if left.key == right.key:
-            return 0
-        return 1 if self.run.problem.sense.better(left.key, right.key) else -1
+    def worth(self, selection: Selection) -> Worth:
+        problem, evaluation = self.run.problem, self.see(selection)
+        value = evaluation.key if problem.sense is Sense.MAXIMIZE else -evaluation.key
+        return -evaluation.violation, value, -problem.length(selection)
 
     def descend(self, selection: Selection) -> Selection:
         """Improve a selection by moves and swaps, in random order, until none improves it; return the selection."""
         while True:
             for candidate in self._neighbours(selection):
-                if self.better(candidate, selection):
+                if self.worth(candidate) > self.worth(selection):
                     selection = candidate
                     break
             else:

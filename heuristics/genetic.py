@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,8 +18,8 @@ from optsum.coverage.instance import Sense
 from optsum.problem.problem import Capability, Problem, Selection
 from optsum.system.compiled import compiles, njit
 
-from .baselines import FromGreedy, Plain, Slices, at_least, is_certified, on_arrays, raise_cheap_bound, random_start
-from .moves import EVALUATIONS, become, descend, overwrite, rank, restart, settle, start, tiny
+from .baselines import FromGreedy, Plain, Slices, Worth, at_least, is_certified, raise_cheap_bound, random_start
+from .moves import EVALUATIONS, become, descend, on_arrays, overwrite, rank, restart, settle, start, tiny
 
 
 @compiles
@@ -57,9 +58,6 @@ _CROSSOVER, _MUTATION = 0.9, 0.5
 _FLIPS = 2.0  # Bits that a mutation flips, on average.
 _TOURNAMENT = 3
 _EASY = 1  # Generations without improvement before the bound is computed, which may take longer than generations.
-
-_Worth = tuple[Any, ...]
-"""A fitness: negated violation, value (negated when minimizing) and negated length; the larger tuple is better."""
 
 
 @dataclass(frozen=True)
@@ -107,16 +105,9 @@ class Genetic(Strategy):
         run.see(first)
         if run.problem.size == 0:
             return
-        improve = self._by_kernels(run)
-        if improve is not None:
+        if (improve := self._by_kernels(run)) is not None:
             self._evolve(run, _sparse(run, first, self.population or 100), improve)
             return
-        plain = Plain(run)
-        self._evolve(run, self._dense(run, first), _one_by_one(plain))
-        if run.selection is not None:
-            plain.descend(run.selection)
-
-    def _dense(self, run: Run, first: Selection) -> Any:
         moves = list(run.problem.moves(()))
         default = 100 if run.problem.can(Capability.COVERAGE) else 30
         rows = np.zeros((self.population or default, run.problem.size), np.int64)
@@ -124,9 +115,12 @@ class Genetic(Strategy):
         for row in rows[1:]:
             run.check()
             row[list(random_start(run, moves))] = 1
-        return rows
+        plain = Plain(run)
+        self._evolve(run, rows, partial(_one_by_one, plain))
+        if run.selection is not None:
+            plain.descend(run.selection)
 
-    def _evolve(self, run: Run, rows: Any, improve: Callable[[Any], list[_Worth]]) -> None:
+    def _evolve(self, run: Run, rows: Any, improve: Callable[[Any], list[Worth]]) -> None:
         from deap import algorithms, base, tools
 
         class Fitness(base.Fitness):  # type: ignore[misc]
@@ -146,7 +140,7 @@ class Genetic(Strategy):
         best = tools.HallOfFame(len(rows))  # the population: distinct individuals
         generations = idle = 0
 
-        def evaluate(individuals: Sequence[Individual]) -> list[_Worth]:
+        def evaluate(individuals: Sequence[Individual]) -> list[Worth]:
             bits = np.array(individuals, np.int64).reshape(-1, rows.shape[1])
             with _exchanged(dice):
                 worths = improve(bits)  # changes `bits`
@@ -181,7 +175,7 @@ class Genetic(Strategy):
         with suppress(_Ended), _exchanged(dice):
             algorithms.eaSimple(alive, box, _CROSSOVER, _MUTATION, sys.maxsize, halloffame=best, verbose=False)
 
-    def _by_kernels(self, run: Run) -> Callable[[Any], list[_Worth]] | None:
+    def _by_kernels(self, run: Run) -> Callable[[Any], list[Worth]] | None:
         """Return a function that improves rows and returns their values; None if kernels do not support the problem."""
         if (kernels := on_arrays(run)) is None:
             return None
@@ -189,7 +183,7 @@ class Genetic(Strategy):
         descent = start(arrays, np.zeros(run.problem.size, np.int64))
         slices = Slices(run)
 
-        def improve(rows: Any) -> list[_Worth]:
+        def improve(rows: Any) -> list[Worth]:
             ranks = np.zeros((len(rows), 4), np.int64)
             place: int = 0
 
@@ -198,7 +192,7 @@ class Genetic(Strategy):
                 place = int(polish(arrays, moves, descent, rows, ranks, place, self.effort, until))
                 return place == len(rows)
 
-            def worths() -> list[_Worth]:
+            def worths() -> list[Worth]:
                 done = ranks[:place].tolist()
                 return [(-violation, Fraction(top, bottom), -length) for violation, top, bottom, length in done]
 
@@ -237,23 +231,16 @@ def _sparse(run: Run, first: Selection, population: int) -> Any:
     return rows
 
 
-def _one_by_one(plain: Plain) -> Callable[[Any], list[_Worth]]:
-    problem, rng = plain.run.problem, plain.run.rng
-    sign = 1 if problem.sense is Sense.MAXIMIZE else -1
-
-    def improve(rows: Any) -> list[_Worth]:
-        worth: list[_Worth] = []
-        for row in rows:
-            selection: Selection = tuple(row.nonzero()[0].tolist())
-            if not plain.see(selection).feasible:
-                selection = problem.repair(selection, rng)
-            row[:] = 0
-            row[list(selection)] = 1
-            evaluation = plain.see(selection)
-            worth.append((-evaluation.violation, sign * evaluation.key, -problem.length(selection)))
-        return worth
-
-    return improve
+def _one_by_one(plain: Plain, rows: Any) -> list[Worth]:
+    worths = []
+    for row in rows:
+        selection: Selection = tuple(row.nonzero()[0].tolist())
+        if not plain.see(selection).feasible:
+            selection = plain.run.problem.repair(selection, plain.run.rng)
+        row[:] = 0
+        row[list(selection)] = 1
+        worths.append(plain.worth(selection))
+    return worths
 
 
 class _Ended(Exception):  # noqa: N818 - no error: it leaves DEAP's loop

@@ -21,7 +21,6 @@ from .baselines import (
     at_least,
     decisions,
     is_certified,
-    on_arrays,
     raise_cheap_bound,
     random_start,
 )
@@ -36,6 +35,7 @@ from .moves import (
     descend,
     drop,
     exchange,
+    on_arrays,
     overwrite,
     rank,
     refill,
@@ -81,12 +81,11 @@ class GreedyLocalSearch(FromGreedy):
         descent = start(arrays, decisions(run.problem, first))
         slices = Slices(run)
         while slices.done < self.most_moves:
-            optimal = slices.go(
+            if slices.go(
                 lambda until: descend(arrays, moves, descent, min(until, self.most_moves)),
                 lambda: int(descent.control[EVALUATIONS]),
                 lambda: descent.state.chosen.nonzero()[0],
-            )
-            if optimal:
+            ):
                 run.statistics["local_optimum"] = True
                 break
         run.see(descent.state.chosen.nonzero()[0])
@@ -304,12 +303,12 @@ class Vns(Strategy):
         while idle < (self.no_improvement or _WITHOUT) and not is_certified(run):
             run.check()
             found = plain.descend(plain.shake(base, shake))
-            if plain.order(found, base) >= 0:
+            if plain.worth(found)[:2] >= plain.worth(base)[:2]:
                 base = found
             idle += 1
             run.statistics["iterations"] = run.statistics.get("iterations", 0) + 1
             shake = shake + 1 if shake < self.k_max else 1
-            if plain.order(found, best) > 0:
+            if plain.worth(found)[:2] > plain.worth(best)[:2]:
                 best, shake, idle = found, 1, 0
 
 

@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from optsum.coverage.greedy import ALONE, JOINED, RULED, changed_joined, gain_kinds, gain_of, unit_gains
+from optsum.contracts.strategy import Run
+from optsum.coverage.greedy import JOINED, RULED, changed_joined, gain_kinds, gain_of, unit_gains
 from optsum.coverage.instance import Coverage, IntArray, Sense, gains_alone, kernel_array, pack
 from optsum.coverage.state import (
     CHOSEN,
@@ -33,6 +34,7 @@ from optsum.coverage.state import (
     flip,
     value_pair,
 )
+from optsum.problem.problem import Capability
 from optsum.system.compiled import compiles, njit
 
 
@@ -125,15 +127,10 @@ def neighbourhood_of(instance: Coverage) -> Neighbourhood:
     for unit, closure in enumerate(closures):
         for ancestor in closure:
             descendants[ancestor].append(unit)
-    known = set(closures)
-    partners: list[tuple[int, ...]] = []
-    for joint in instance.joints:
-        if len(joint.needs) > 1 and not joint.seam and (move := instance.closure(joint.needs)) not in known:
-            known.add(move)
-            partners.append(move)
-    if len(partners) > _MOST_PARTNERS * instance.size:
-        partners = []
-    moves = [*closures, *partners]
+    of_joints = (instance.closure(joint.needs) for joint in instance.joints if len(joint.needs) > 1 and not joint.seam)
+    moves = list(dict.fromkeys([*closures, *of_joints]))
+    if len(moves) - len(closures) > _MOST_PARTNERS * instance.size:
+        moves = closures
     quick = gain_kinds(instance, moves)
     options: list[list[tuple[int, ...]]] = []
     if instance.goal is Sense.MINIMIZE:
@@ -146,6 +143,14 @@ def neighbourhood_of(instance: Coverage) -> Neighbourhood:
     starts = np.cumsum([0, *map(len, options)], dtype=np.int64)
     needed = pack([one for each in options for one in each])
     return Neighbourhood(*pack(moves), *pack(descendants), quick, table_of(instance, quick), starts, *needed)
+
+
+def on_arrays(run: Run) -> tuple[Arrays, Neighbourhood] | None:
+    """Return the arrays of a problem and its moves; None if kernels do not support it."""
+    if not run.problem.can(Capability.COVERAGE) or run.problem.coverage.ceilings:
+        return None  # descents compare totals of features, which ceilings make too large
+    arrays = arrays_of(run.problem.coverage)
+    return None if arrays is None else (arrays, neighbourhood_of(run.problem.coverage))
 
 
 @njit(cache=True)
@@ -416,7 +421,9 @@ def best_drop(arrays: Any, moves: Any, state: Any, forced: bool, barred: Any, dr
         if forced and barred[unit] != 0:
             continue
         evaluations += 1
-        if quick[unit] == ALONE and drop_start[unit + 1] - drop_start[unit] == 1:
+        if quick[unit] == 0 or drop_start[unit + 1] - drop_start[unit] > 1:
+            found = rank_all_flipped(arrays, state, drop_start, moves.drop_unit, unit, unit, turned)
+        else:
             length = before[3] - lengths[unit]
             violation = violation_of(arrays, length)
             if covering:
@@ -424,36 +431,31 @@ def best_drop(arrays: Any, moves: Any, state: Any, forced: bool, barred: Any, dr
                 top, bottom = -length, np.int64(1)
             else:
                 top, bottom = state.totals[0] - mass[0, unit], state.totals[1] - mass[1, unit]
-            for entry in range(unit_start[unit], unit_start[unit + 1]):
-                feature = unit_feature[entry]
-                base = level_start[feature]
-                full = level_start[feature + 1] - 1 - base
-                new = copies[feature] - unit_count[entry]
-                if new < full:
-                    old = min(copies[feature], full)
-                    if covering:
-                        violation += old - new
-                    elif slot[feature] == 0:
-                        top -= level[base + old] - level[base + new]
-                    else:
-                        bottom -= level[base + old] - level[base + new]
-                    if rising and top < before[1] and bottom == before[2]:
-                        break  # the value is already less, and further features cannot raise it
+            if quick[unit] == JOINED:
+                right = here + 1
+                while right < n and chosen[right] == 0:
+                    right += 1
+                _, less_top, less_bottom = changed_joined(copies, own, tables, seams, left, here, right, np.int64(-1))
+                top, bottom = top + less_top, bottom + less_bottom
+            else:
+                for entry in range(unit_start[unit], unit_start[unit + 1]):
+                    feature = unit_feature[entry]
+                    base = level_start[feature]
+                    full = level_start[feature + 1] - 1 - base
+                    new = copies[feature] - unit_count[entry]
+                    if new < full:
+                        old = min(copies[feature], full)
+                        if covering:
+                            violation += old - new
+                        elif slot[feature] == 0:
+                            top -= level[base + old] - level[base + new]
+                        else:
+                            bottom -= level[base + old] - level[base + new]
+                        if rising and top < before[1] and bottom == before[2]:
+                            break  # the value is already less, and further features cannot raise it
             if bottom <= 0:
                 top, bottom = np.int64(0), np.int64(1)
             found = violation, top, bottom, length
-        elif quick[unit] == JOINED and drop_start[unit + 1] - drop_start[unit] == 1:
-            right = here + 1
-            while right < n and chosen[right] == 0:
-                right += 1
-            _, top, bottom = changed_joined(copies, own, tables, seams, left, here, right, np.int64(-1))
-            length = before[3] - lengths[unit]
-            top, bottom = top + state.totals[0] - mass[0, unit], bottom + state.totals[1] - mass[1, unit]
-            if bottom <= 0:
-                top, bottom = np.int64(0), np.int64(1)
-            found = violation_of(arrays, length), top, bottom, length
-        else:
-            found = rank_all_flipped(arrays, state, drop_start, moves.drop_unit, unit, unit, turned)
         if forced:
             lost = float(found[0] - before[0]) if covering else value - found[1] / found[2]
             loss = lost / max(1, before[3] - found[3])

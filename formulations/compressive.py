@@ -60,13 +60,9 @@ class TrimmableSentence:
 
     @cached_property
     def _borders(self) -> tuple[list[int], list[int]]:
-        words = [
-            (word.start, group)
-            for word, group in zip(self.parse.tokens, self.group_of_word, strict=True)
-            if word.end > word.start
-        ]
-        words.sort(key=lambda word: word[0])
-        return [start for start, _ in words], [group for _, group in words]
+        words = zip(self.parse.tokens, self.group_of_word, strict=True)
+        held = sorted([(word.start, group) for word, group in words if word.end > word.start], key=itemgetter(0))
+        return [start for start, _ in held], [group for _, group in held]
 
     def owner(self, place: int) -> int:
         """Return the group of the character at an index; characters between two words belong to the first word."""
@@ -123,10 +119,8 @@ def trimmable(number: int, sentence: Sentence, parse: Parse, tree: nx.DiGraph) -
 
 
 def _counted(sentence: TrimmableSentence, places: Sequence[int]) -> list[int]:
-    lengths = [0] * len(sentence.chunks)
-    for place in places if lengths else ():
-        lengths[sentence.owner(place)] += 1
-    return lengths
+    held = Counter(map(sentence.owner, places))
+    return [held[group] for group in range(len(sentence.chunks))]
 
 
 LENGTHS: Mapping[str, Callable[[TrimmableSentence], list[int]]] = {
@@ -254,12 +248,6 @@ def _ends_pair(parse: Parse, place: int) -> bool:
     return is_punctuation(word) and (word.form in _CLOSES or _pairs(parse).get(place, place) < place)
 
 
-_SAID_WITH_A_VOWEL = ("a", "e", "i", "o", "heir", "honest", "honor", "honour", "hour", "8", "11", "18", "80")
-_YET_NOT = ("eu", "one", "once", "ouija")
-_U_AS_IN_USE = ("ubi", "uk", "uni", "ura", "ure", "uri", "us", "ut")
-_LETTERS_WITH_A_VOWEL = "AEFHILMNORSX"
-
-
 def bare_text(sentence: TrimmableSentence, groups: Collection[int], tokenizer: str) -> Sentence:
     """Return the kept groups of a sentence with exactly the tokens that the objective counts, without repairs."""
     if len(groups) == len(sentence.chunks):
@@ -292,8 +280,10 @@ def readable_text(sentence: TrimmableSentence, groups: Collection[int]) -> str:
         place for place, here in enumerate(kept_marks(parse, held)) if here and words[place].end > words[place].start
     ]
     pieces: list[str] = []
-    first = next((place for place in range(len(words)) if not marks[place]), 0)
-    begun, begins_with_capital = False, next((letter.isupper() for letter in parse.text if letter.isalpha()), False)
+    # The first word takes the capital of a sentence whose first word is not shown.
+    first = next((place for place in shown if not marks[place]), -1)
+    begins_with_capital = next((letter.isupper() for letter in parse.text if letter.isalpha()), False)
+    raised = begins_with_capital and first != next((place for place in range(len(words)) if not marks[place]), 0)
     for index, place in enumerate(shown):
         form = parse.text[words[place].start : words[place].end]
         if index:
@@ -306,10 +296,8 @@ def readable_text(sentence: TrimmableSentence, groups: Collection[int]) -> str:
             after = shown[index + 1]
             if after != place + 1:
                 form = _article(form, parse.text[words[after].start : words[after].end])
-        if not marks[place] and not begun:
-            begun = True
-            if place != first and begins_with_capital and form.islower():
-                form = form[0].upper() + form[1:]
+        if place == first and raised and form.islower():
+            form = form[0].upper() + form[1:]
         pieces.append(form)
     text = "".join(pieces).strip()
     return _ended(text, parse, shown) if shown else text
@@ -340,11 +328,14 @@ def _article(form: str, following: str) -> str:
     word = following.lstrip("\"'“‘([")
     small = word.lower()
     if len(word) == 1 or (word.isupper() and word.isalpha()):
-        vowel = word[:1].upper() in _LETTERS_WITH_A_VOWEL
+        vowel = word[:1].upper() in "AEFHILMNORSX"
     elif small.startswith("u"):
-        vowel = not small.startswith(_U_AS_IN_USE)
+        vowel = not small.startswith(("ubi", "uk", "uni", "ura", "ure", "uri", "us", "ut"))  # as in "use"
+    elif small.startswith(("eu", "one", "once", "ouija")):
+        vowel = False
     else:
-        vowel = small.startswith(_SAID_WITH_A_VOWEL) and not small.startswith(_YET_NOT)
+        said_with_a_vowel = "a", "e", "i", "o", "heir", "honest", "honor", "honour", "hour", "8", "11", "18", "80"
+        vowel = small.startswith(said_with_a_vowel)
     article = "an" if vowel else "a"
     return article.capitalize() if form[0].isupper() else article
 
@@ -642,17 +633,13 @@ class TrimmedCounts:
         A text of w > 0 tokens has w - 1 bigrams, so one is subtracted from the first group with tokens; the result is
         None if another group with tokens may be kept without that group.
         """
+        masses = {group: len(metric.sizes) * self.tokens[group] for group in self.kept}
         bearing = [group for group in self.kept if self.tokens[group]]
-        masses = [0] * len(self.tokens)
-        for size in metric.sizes:
-            for group in bearing:
-                masses[group] += self.tokens[group]
-            if size == 2 and bearing:
-                top = bearing[0]
-                if any(not self.needs[group] >> top & 1 for group in bearing):
-                    return None
-                masses[top] -= 1
-        return [masses[group] for group in self.kept]
+        if 2 in metric.sizes and bearing:
+            if any(not self.needs[group] >> bearing[0] & 1 for group in bearing):
+                return None
+            masses[bearing[0]] -= 1
+        return list(masses.values())
 
 
 def trimmed_counts(sentence: TrimmableSentence, alive: int, counted: Counted) -> TrimmedCounts:

@@ -169,9 +169,8 @@ class Extractive(Formulation):
             return by_counters(topic, spec, numbered)
         instance, units = made
         chosen = units.tolist()
-        simple = (
-            spec.measure == "recall" and spec.references == "pooled" and len(metric.components) == 1
-        )  # the case for which papers print a program
+        # The case for which papers print a program.
+        simple = (spec.measure, spec.references, len(metric.components)) == ("recall", "pooled", 1)
         model = partial(_reference_model, topic, spec, chosen) if simple else None
         problem = CoverageProblem.of(instance, model, round(numbered.references[-1] / len(topic.references)))
         return Extract.of(topic, spec, problem, chosen, numbered=numbered)
@@ -402,9 +401,9 @@ class Likeness:
             return cls(np.zeros((0, len(units)), np.int64), np.zeros(0, np.int64), mass, 0)
         counted, importance, full = _importance(topic, vectors, spec)
         steps, order = steps[:, counted], np.argsort(unit_of, kind="stable")
-        first, last = (np.searchsorted(unit_of[order], list(units), side) for side in ("left", "right"))
+        begins, ends = (np.searchsorted(unit_of[order], list(units), side) for side in ("left", "right"))
         best = np.zeros((len(counted), len(units)), np.int64)
-        for unit, (begin, end) in enumerate(zip(first.tolist(), last.tolist(), strict=True)):
+        for unit, (begin, end) in enumerate(zip(begins.tolist(), ends.tolist(), strict=True)):
             best[:, unit] = steps[order[begin:end]].max(axis=0, initial=0)
         return cls(best, importance, mass, full)
 

@@ -1,16 +1,16 @@
 """The strategies `greedy`, `lead` and `random`, from whose selections other searches start, and shared helpers.
 
-The helpers run kernels in slices of time, stop at the bound, and search problems without kernels. Problems in the
+The helpers stop at the bound, and search problems without kernels. Problems in the
 normal form are searched greedily by the kernel of `optsum.coverage.greedy`.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import e, inf
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -19,11 +19,8 @@ from optsum.coverage.instance import Coverage, IntArray, Sense
 from optsum.errors import OptionError, UnsupportedError
 from optsum.problem.problem import Capability, Evaluation, Move, Problem, Selection
 from optsum.program.model import is_cover
-from optsum.system.clock import Stopped, Termination, in_strides
+from optsum.system.clock import Stopped, Termination
 from optsum.whole import LARGEST
-
-GUARANTEE: Final = 0.5 * (1 - 1 / e)
-"""Guaranteed share of the optimum for recall, n-grams within sentences and no minimum length."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +90,7 @@ class Greedy(Strategy):
                     last = run.selection = more
                     run.evaluation = evaluation
         if problem.can(Capability.COMBINATORIAL_BOUND) and problem.min_length == 0:
-            run.statistics["guarantee"] = GUARANTEE
+            run.statistics["guarantee"] = 0.5 * (1 - 1 / e)
 
     @staticmethod
     def _on_arrays(run: Run, coverage: Coverage) -> Selection | None:
@@ -338,36 +335,7 @@ def at_least(lowest: int, *, none: bool = False, **options: Any) -> None:
             raise OptionError(f"The option {name} is {value}; give a whole number of at most {_LARGEST}.")
 
 
-class Slices:
-    """A runner that lets a kernel work for a short time at once, so that limits and Ctrl-C take effect."""
-
-    def __init__(self, run: Run) -> None:
-        self._run, self._go = run, in_strides(2_000)
-        self.done = 0
-
-    def go(
-        self, kernel: Callable[[int], bool], evaluations: Callable[[], int], held: Callable[[], Iterable[int]]
-    ) -> bool:
-        """Check the limits, run the kernel for a short time, count its evaluations, and return the kernel's result.
-
-        `kernel`: function of the total number of evaluations at which it must pause. `evaluations`: function that
-        returns this total. `held`: function that returns the selection to report if the search ends here.
-        """
-        run, most = self._run, self._run.limits.evaluations
-        try:
-            run.check()
-            left = None if most is None else most - run.evaluations
-            answer = self._go(lambda size: kernel(self.done + size), left)
-            total = evaluations()
-            run.count(evaluations=total - self.done)
-            self.done = total
-            return bool(answer)
-        except (Stopped, KeyboardInterrupt):
-            run.see(held())
-            raise
-
-
-Worth = tuple[Any, ...]
+Merit = tuple[Any, ...]
 """Negated violation, value (negated when minimizing) and negated length; the larger tuple is better."""
 
 
@@ -382,7 +350,7 @@ class Plain:
         known = self.run.known.get(selection)
         return self.run.see(selection) if known is None else known
 
-    def worth(self, selection: Selection) -> Worth:
+    def merit(self, selection: Selection) -> Merit:
         problem, evaluation = self.run.problem, self.see(selection)
         value = evaluation.key if problem.sense is Sense.MAXIMIZE else -evaluation.key
         return -evaluation.violation, value, -problem.length(selection)
@@ -391,7 +359,7 @@ class Plain:
         """Improve a selection by moves and swaps, in random order, until none improves it; return the selection."""
         while True:
             for candidate in self._neighbours(selection):
-                if self.worth(candidate) > self.worth(selection):
+                if self.merit(candidate) > self.merit(selection):
                     selection = candidate
                     break
             else:

@@ -18,8 +18,8 @@ from optsum.coverage.instance import Sense
 from optsum.problem.problem import Capability, Problem, Selection
 from optsum.system.compiled import compiles, njit
 
-from .baselines import FromGreedy, Plain, Slices, Worth, at_least, is_certified, raise_cheap_bound, random_start
-from .moves import EVALUATIONS, become, descend, on_arrays, overwrite, rank, restart, settle, start, tiny
+from .baselines import FromGreedy, Merit, Plain, at_least, is_certified, raise_cheap_bound, random_start
+from .moves import EVALUATIONS, Slices, become, descend, on_arrays, overwrite, rank, restart, settle, start, tiny
 
 
 @compiles
@@ -54,9 +54,6 @@ def polish(arrays: Any, moves: Any, descent: Any, rows: Any, ranks: Any, place: 
     return place
 
 
-_CROSSOVER, _MUTATION = 0.9, 0.5
-_FLIPS = 2.0  # Bits that a mutation flips, on average.
-_TOURNAMENT = 3
 _EASY = 1  # Generations without improvement before the bound is computed, which may take longer than generations.
 
 
@@ -120,7 +117,7 @@ class Genetic(Strategy):
         if run.selection is not None:
             plain.descend(run.selection)
 
-    def _evolve(self, run: Run, rows: Any, improve: Callable[[Any], list[Worth]]) -> None:
+    def _evolve(self, run: Run, rows: Any, improve: Callable[[Any], list[Merit]]) -> None:
         from deap import algorithms, base, tools
 
         class Fitness(base.Fitness):  # type: ignore[misc]
@@ -140,7 +137,7 @@ class Genetic(Strategy):
         best = tools.HallOfFame(len(rows))  # the population: distinct individuals
         generations = idle = 0
 
-        def evaluate(individuals: Sequence[Individual]) -> list[Worth]:
+        def evaluate(individuals: Sequence[Individual]) -> list[Merit]:
             bits = np.array(individuals, np.int64).reshape(-1, rows.shape[1])
             with _exchanged(dice):
                 worths = improve(bits)  # changes `bits`
@@ -163,27 +160,27 @@ class Genetic(Strategy):
                     raise _Ended
                 run.check()
             generations += 1
-            return tools.selTournament(best, count, _TOURNAMENT)
+            return tools.selTournament(best, count, tournsize=3)
 
         box = base.Toolbox()
         box.register("map", lambda evaluate, individuals: evaluate(individuals))  # a generation in one call
         box.register("evaluate", evaluate)
         box.register("select", select)
         box.register("mate", tools.cxUniform, indpb=0.5)
-        box.register("mutate", tools.mutFlipBit, indpb=min(0.5, _FLIPS / rows.shape[1]))
+        box.register("mutate", tools.mutFlipBit, indpb=min(0.5, 2.0 / rows.shape[1]))  # two bits, on average
         alive = [Individual(bits) for bits in rows.tolist()]
         with suppress(_Ended), _exchanged(dice):
-            algorithms.eaSimple(alive, box, _CROSSOVER, _MUTATION, sys.maxsize, halloffame=best, verbose=False)
+            algorithms.eaSimple(alive, box, cxpb=0.9, mutpb=0.5, ngen=sys.maxsize, halloffame=best, verbose=False)
 
-    def _by_kernels(self, run: Run) -> Callable[[Any], list[Worth]] | None:
+    def _by_kernels(self, run: Run) -> Callable[[Any], list[Merit]] | None:
         """Return a function that improves rows and returns their values; None if kernels do not support the problem."""
         if (kernels := on_arrays(run)) is None:
             return None
         arrays, moves = kernels
         descent = start(arrays, np.zeros(run.problem.size, np.int64))
-        slices = Slices(run)
+        slices = Slices(run, descent)
 
-        def improve(rows: Any) -> list[Worth]:
+        def improve(rows: Any) -> list[Merit]:
             ranks = np.zeros((len(rows), 4), np.int64)
             place: int = 0
 
@@ -192,7 +189,7 @@ class Genetic(Strategy):
                 place = int(polish(arrays, moves, descent, rows, ranks, place, self.effort, until))
                 return place == len(rows)
 
-            def worths() -> list[Worth]:
+            def worths() -> list[Merit]:
                 done = ranks[:place].tolist()
                 return [(-violation, Fraction(top, bottom), -length) for violation, top, bottom, length in done]
 
@@ -200,7 +197,7 @@ class Genetic(Strategy):
                 done = worths()
                 return rows[done.index(max(done))].nonzero()[0] if done else ()
 
-            while not slices.go(part, lambda: int(descent.control[EVALUATIONS]), best):
+            while not slices.go(part, best):
                 pass
             return worths()
 
@@ -231,7 +228,7 @@ def _sparse(run: Run, first: Selection, population: int) -> Any:
     return rows
 
 
-def _one_by_one(plain: Plain, rows: Any) -> list[Worth]:
+def _one_by_one(plain: Plain, rows: Any) -> list[Merit]:
     worths = []
     for row in rows:
         selection: Selection = tuple(row.nonzero()[0].tolist())
@@ -239,7 +236,7 @@ def _one_by_one(plain: Plain, rows: Any) -> list[Worth]:
             selection = plain.run.problem.repair(selection, plain.run.rng)
         row[:] = 0
         row[list(selection)] = 1
-        worths.append(plain.worth(selection))
+        worths.append(plain.merit(selection))
     return worths
 
 

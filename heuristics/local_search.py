@@ -17,7 +17,6 @@ from optsum.system.compiled import compiles, njit
 from .baselines import (
     FromGreedy,
     Plain,
-    Slices,
     at_least,
     decisions,
     is_certified,
@@ -28,6 +27,7 @@ from .moves import (
     EVALUATIONS,
     PAIRS,
     Descent,
+    Slices,
     add,
     ahead,
     become,
@@ -79,13 +79,9 @@ class GreedyLocalSearch(FromGreedy):
             return
         arrays, moves = kernels
         descent = start(arrays, decisions(run.problem, first))
-        slices = Slices(run)
+        slices = Slices(run, descent)
         while slices.done < self.most_moves:
-            if slices.go(
-                lambda until: descend(arrays, moves, descent, min(until, self.most_moves)),
-                lambda: int(descent.control[EVALUATIONS]),
-                lambda: descent.state.chosen.nonzero()[0],
-            ):
+            if slices.go(lambda until: descend(arrays, moves, descent, min(until, self.most_moves))):
                 run.statistics["local_optimum"] = True
                 break
         run.see(descent.state.chosen.nonzero()[0])
@@ -93,9 +89,6 @@ class GreedyLocalSearch(FromGreedy):
 
 IDLE, ITERATIONS, LOCAL_OPTIMUM, DESCENDING = 0, 1, 2, 3
 _STRENGTH, _STEP, _BETTER, _SEARCHED = 4, 5, 6, 7
-_NOISE = 0.3
-_STEPS, _FEWEST, _MOST = 2, 10, 100
-"""Steps of a walk (one iteration): `_STEPS` for each chosen unit, but at least `_FEWEST` and at most `_MOST`."""
 _WALKS = 3  # Walks without improvement after which the search returns to the best selection, shakes it and descends.
 _SETTLED = 10  # Iterations without improvement after which swaps of two units are tried on the best selection.
 
@@ -144,7 +137,7 @@ def go_on(arrays: Any, moves: Any, vns: Any, k_max: int, no_improvement: int, un
                 return True
             if descent.control[PAIRS] == 1 and _same(descent.state.chosen, vns.best):
                 control[LOCAL_OPTIMUM] = 1
-        while control[_STEP] < min(max(_FEWEST, _STEPS * descent.state.scalars[CHOSEN]), _MOST):
+        while control[_STEP] < min(max(10, 2 * descent.state.scalars[CHOSEN]), 100):  # a walk, one iteration
             if descent.control[EVALUATIONS] >= until:
                 return False
             exchange(arrays, moves, descent, vns.resting, control[_STRENGTH])
@@ -216,12 +209,11 @@ def _shake(arrays: Any, moves: Any, descent: Any, strength: int) -> None:
                 allowed = allowed and barred[moves.add_unit[entry]] == 0
             if allowed:
                 add(arrays, moves, state, move)
-    descent.control[EVALUATIONS] += 1 + refill(arrays, moves, descent, np.bool_(True), _NOISE)
+    descent.control[EVALUATIONS] += 1 + refill(arrays, moves, descent, np.bool_(True), 0.3)
     for unit in range(n):
         barred[unit] = 0
 
 
-_WITH_KERNELS, _WITH_JOINTS, _WITHOUT = 400, 100, 20
 _EASY = 2  # Iterations without improvement before the bound is computed, which may take longer than iterations.
 
 
@@ -275,8 +267,8 @@ class Vns(Strategy):
 
     def _by_kernels(self, run: Run, first: Selection, arrays: Any, moves: Any) -> None:
         vns = begin(arrays, decisions(run.problem, first), int(run.rng.integers(2**62)))
-        patience = self.no_improvement or (_WITH_JOINTS if run.problem.coverage.joints else _WITH_KERNELS)
-        slices = Slices(run)
+        patience = self.no_improvement or (100 if run.problem.coverage.joints else 400)
+        slices = Slices(run, vns.descent)
 
         def held() -> Any:
             run.see(vns.best.nonzero()[0])
@@ -284,11 +276,7 @@ class Vns(Strategy):
 
         for pause in (min(_EASY, patience), patience):  # after each, the bound is computed
             while vns.control[IDLE] < pause and not is_certified(run):
-                better = slices.go(
-                    partial(go_on, arrays, moves, vns, self.k_max, pause),
-                    lambda: int(vns.descent.control[EVALUATIONS]),
-                    held,
-                )
+                better = slices.go(partial(go_on, arrays, moves, vns, self.k_max, pause), held)
                 run.statistics["iterations"] = int(vns.control[ITERATIONS])
                 if better:
                     run.see(vns.best.nonzero()[0])
@@ -300,15 +288,15 @@ class Vns(Strategy):
         plain = Plain(run)
         base = best = plain.descend(first)
         shake, idle = 1, 0
-        while idle < (self.no_improvement or _WITHOUT) and not is_certified(run):
+        while idle < (self.no_improvement or 20) and not is_certified(run):
             run.check()
             found = plain.descend(plain.shake(base, shake))
-            if plain.worth(found)[:2] >= plain.worth(base)[:2]:
+            if plain.merit(found)[:2] >= plain.merit(base)[:2]:
                 base = found
             idle += 1
             run.statistics["iterations"] = run.statistics.get("iterations", 0) + 1
             shake = shake + 1 if shake < self.k_max else 1
-            if plain.worth(found)[:2] > plain.worth(best)[:2]:
+            if plain.merit(found)[:2] > plain.merit(best)[:2]:
                 best, shake, idle = found, 1, 0
 
 

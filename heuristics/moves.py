@@ -14,6 +14,7 @@ after any step and resumed with the same outcome.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,6 +36,7 @@ from optsum.coverage.state import (
     value_pair,
 )
 from optsum.problem.problem import Capability
+from optsum.system.clock import Stopped, in_strides
 from optsum.system.compiled import compiles, njit
 
 
@@ -99,10 +101,6 @@ def learn(table: Any, copies: Any, level_start: Any, level: Any) -> None:
             gains[holder[entry]] += level[base + min(new + count, full)] - level[base + new] - before
 
 
-_MOST_PARTNERS = 4
-"""Largest number, per unit, of moves that add all units of an occurrence; if there are more, none of them is used."""
-
-
 class Neighbourhood(NamedTuple):
     """The moves of an instance."""
 
@@ -129,7 +127,7 @@ def neighbourhood_of(instance: Coverage) -> Neighbourhood:
             descendants[ancestor].append(unit)
     of_joints = (instance.closure(joint.needs) for joint in instance.joints if len(joint.needs) > 1 and not joint.seam)
     moves = list(dict.fromkeys([*closures, *of_joints]))
-    if len(moves) - len(closures) > _MOST_PARTNERS * instance.size:
+    if len(moves) > 5 * instance.size:  # too many: then no move adds all units of an occurrence
         moves = closures
     quick = gain_kinds(instance, moves)
     options: list[list[tuple[int, ...]]] = []
@@ -275,10 +273,6 @@ def become(arrays: Any, state: Any, chosen: Any) -> None:
             flip(arrays, state, unit)
 
 
-_NOISE = 0.1
-_BY_GAIN = 4  # One refill in four adds by gain, the others by gain per length.
-
-
 @njit(cache=True)
 def exchange(arrays: Any, moves: Any, descent: Any, resting: Any, strength: int) -> None:
     """Drop `strength` units, smallest loss per length first, and refill the length without them.
@@ -292,14 +286,14 @@ def exchange(arrays: Any, moves: Any, descent: Any, resting: Any, strength: int)
     overwrite(barred, resting)
     evaluations = np.int64(1)
     for _ in range(strength):
-        unit, looked = best_drop(arrays, moves, state, np.bool_(True), barred, draws, _NOISE)
+        unit, looked = best_drop(arrays, moves, state, np.bool_(True), barred, draws, 0.1)
         evaluations += looked
         if unit < 0:
             break
         drop(arrays, moves, state, unit, barred, np.int64(1))
     for unit in range(n):
         barred[unit] *= 1 - state.chosen[unit]
-    dense = np.bool_(below(draws, np.int64(_BY_GAIN)) > 0)
+    dense = np.bool_(below(draws, np.int64(4)) > 0)  # one refill in four adds by gain
     evaluations += settle(arrays, moves, descent, dense)
     if rank(arrays, state)[0] > 0:  # dropped units are needed
         for unit in range(n):
@@ -497,6 +491,33 @@ def start(arrays: Arrays, chosen: IntArray, seed: int = 0, *, pairs: bool = True
     return descent
 
 
+class Slices:
+    """A runner that continues a descent for a short time at once, so that limits and Ctrl-C take effect."""
+
+    def __init__(self, run: Run, descent: Descent) -> None:
+        self._run, self._descent, self._go = run, descent, in_strides(2_000)
+        self.done = 0
+
+    def go(self, kernel: Callable[[int], bool], held: Callable[[], Iterable[int]] | None = None) -> bool:
+        """Check the limits, run the kernel for a short time, count its evaluations, and return the kernel's result.
+
+        `kernel`: function of the total number of evaluations at which it must pause. `held`: function that returns the
+        selection to report if the search ends here; by default that of the descent.
+        """
+        run, most = self._run, self._run.limits.evaluations
+        try:
+            run.check()
+            left = None if most is None else most - run.evaluations
+            answer = self._go(lambda size: kernel(self.done + size), left)
+            total = int(self._descent.control[EVALUATIONS])
+            run.count(evaluations=total - self.done)
+            self.done = total
+            return bool(answer)
+        except (Stopped, KeyboardInterrupt):
+            run.see(self._descent.state.chosen.nonzero()[0] if held is None else held())
+            raise
+
+
 def tiny() -> tuple[Arrays, Neighbourhood, IntArray]:
     """Return the arrays of a tiny instance of one unit, its moves and a selection, to compile kernels with."""
     instance = Coverage.of([1], [{0: 1}], [[1]])
@@ -574,10 +595,6 @@ def refill(arrays: Any, moves: Any, descent: Any, dense: bool, noise: float) -> 
         add(arrays, moves, descent.state, move)
 
 
-_MOST_CHOSEN = 2
-"""Number of chosen units for each feature of a cover above which dropping the best unit first takes too long."""
-
-
 @njit(cache=True)
 def _thin(arrays: Any, moves: Any, descent: Any) -> Any:
     """Drop units that a cover does not need, from a random unit on; return the number of evaluated moves."""
@@ -596,7 +613,7 @@ def _thin(arrays: Any, moves: Any, descent: Any) -> Any:
 def settle(arrays: Any, moves: Any, descent: Any, dense: bool) -> Any:
     """Drop units to the maximum length, then add and drop while the rank improves; return the number of tried moves."""
     state, barred, evaluations = descent.state, descent.barred, np.int64(0)
-    if arrays.kind == COVER and state.scalars[CHOSEN] > _MOST_CHOSEN * len(state.copies):
+    if arrays.kind == COVER and state.scalars[CHOSEN] > 2 * len(state.copies):  # best units first would take too long
         evaluations += _thin(arrays, moves, descent)
     while state.scalars[LENGTH] > arrays.max_length:
         unit, looked = best_drop(arrays, moves, state, np.bool_(True), barred, descent.draws, 0.0)

@@ -18,7 +18,6 @@ from optsum.errors import OptionError
 from optsum.whole import LARGEST, whole
 
 Item = TypeVar("Item")
-_BETWEEN_LOOKS: Final = 256  # Items of a loop between two looks at the clock.
 
 
 class Termination(StrEnum):
@@ -110,7 +109,7 @@ class Deadline:
         return chain.from_iterable(self._batches(iter(items))) if self.limited else iter(items)
 
     def _batches(self, items: Iterator[Item]) -> Iterator[list[Item]]:
-        while batch := list(islice(items, _BETWEEN_LOOKS)):
+        while batch := list(islice(items, 256)):
             self.check()
             yield batch
 
@@ -240,7 +239,6 @@ class Limits:
 
 
 _SLICE_S: Final = 0.02  # Intended seconds of a kernel between two checks of the limits.
-_LONGEST_STRIDE: Final = 1 << 30
 
 
 def in_strides(first: int) -> Callable[..., Any]:
@@ -256,7 +254,7 @@ def in_strides(first: int) -> Callable[..., Any]:
         began = clock()
         found = kernel(size if most is None else max(1, min(size, most)))
         factor = min(2.0, _SLICE_S / max(clock() - began, 1e-9))
-        size = max(1, min(int(size * factor), _LONGEST_STRIDE))
+        size = max(1, min(int(size * factor), 1 << 30))
         return found
 
     return go

@@ -16,7 +16,6 @@ from optsum.errors import visible
 Words: TypeAlias = str | Sequence[str]  # A sentence, as text or as tokens.
 _MOST: Final = 300  # Sentences shown; of longer texts only marked ones, with their neighbours.
 _LONGEST: Final = 2_000  # Characters shown of a sentence.
-_AROUND: Final = 1  # Neighbours shown on each side of a marked sentence.
 _OFTEN: Final = 0.2  # Seconds between two updates of the progress bar.
 _MARK: Final = "background:rgba(255,196,0,{share:.2f});border-radius:2px"
 _BLOCK: Final = "max-width:60em;line-height:1.45;overflow-wrap:anywhere"
@@ -44,7 +43,7 @@ def marked_text(
     """
     shown: Collection[int] = range(sum(map(len, documents)))
     if len(shown) > _MOST:
-        near = {number + step for number in sorted(shares)[:_MOST] for step in range(-_AROUND, _AROUND + 1)}
+        near = {number + step for number in sorted(shares)[:_MOST] for step in (-1, 0, 1)}
         shown = near | set(range(max(0, _MOST - len(near))))
     parts, number, left_out = [], 0, 0
     for document in documents:

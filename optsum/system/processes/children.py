@@ -23,9 +23,6 @@ SAFE_PATH: Final = {"PYTHONSAFEPATH": "1"}
 ONE_THREAD: Final = {"OPENBLAS_NUM_THREADS": "1"}
 """Environment variables that keep numpy from starting threads on import, which takes 30 ms in each process."""
 
-_LOOKS_S: Final = 0.5  # Seconds between two checks that the parent is there.
-_PR_SET_PDEATHSIG: Final = 1
-
 
 def python(module: str, function: str) -> list[str]:
     """Return a command that starts Python with the import path of this process and calls a function with its id."""
@@ -48,14 +45,14 @@ def end_with(parent: int, *, natively: bool = False) -> None:
     started this process ends, even if its process continues.
     """
     if natively and sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
     if os.name == "posix":
         Thread(target=_look, args=(parent,), name="end with parent", daemon=True).start()
 
 
 def _look(parent: int) -> None:
     while os.getppid() == parent:
-        sleep(_LOOKS_S)
+        sleep(0.5)
     os._exit(1)
 
 
@@ -95,9 +92,6 @@ def environment(variables: Mapping[str, str]) -> Iterator[None]:
 _ASK_S: Final = 0.05  # Seconds between two looks at the clock.
 _LEAVES_S: Final = 10.0
 """Seconds to wait for threads at the end of the process: native code that returns after the interpreter would abort."""
-
-_ENDS: Final = signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM
-"""A signal that no process can ignore; on Windows this holds for any signal."""
 
 _at_work: Final[set[Event]] = set()  # Events of threads that are at work, for which the process waits before it ends.
 
@@ -159,9 +153,10 @@ def _wait() -> None:
 def leave(status: int) -> None:
     """End the process now, after all exit functions; unlike Python, delete no objects and wait for no idle process."""
     started = sys.modules.get("multiprocessing.process")  # most commands never import it
+    ends = getattr(signal, "SIGKILL", signal.SIGTERM)  # no process can ignore it; on Windows this holds for any signal
     for process in () if started is None else started.active_children():
         with suppress(OSError):  # it has ended
-            os.kill(int(process.pid), _ENDS)  # processes of loky have no `kill`
+            os.kill(int(process.pid), ends)  # processes of loky have no `kill`
         process.join()
     atexit.unregister(_wait)
     atexit._run_exitfuncs()  # noqa: SLF001 - Python calls it at its normal end

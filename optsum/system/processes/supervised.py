@@ -18,7 +18,6 @@ from optsum.system.processes import supervisor
 
 TO_GO_S: Final = 3.0  # Seconds that a supervisor gets to end its program before it is killed.
 OUTPUT: Final = "supervised.out"  # Name of the file with a program's output and error output.
-_SAID: Final = 8_000_000  # Bytes of a program's output that are kept, mostly of its end.
 
 
 def find_program(name: str) -> str | None:
@@ -96,7 +95,7 @@ def run_supervised(
     if len(answer) != 2:
         raise OSError(f"{command[0]} cannot be started")
     try:
-        said = read_whole(output, _SAID).decode("utf-8", "replace")
+        said = read_whole(output, 8_000_000).decode("utf-8", "replace")
     except OSError:  # the program has replaced the file
         said = ""
     return Ended(status=int(answer[1]), output=said, killed=answer[0] == "killed")

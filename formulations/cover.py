@@ -19,6 +19,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar, Literal
 
+import numpy as np
+
 from optsum.corpus.cover import SentenceId, alternatives_of, claim_names, in_order, texts_of, worth_of
 from optsum.corpus.topic import Topic
 from optsum.coverage.instance import Coverage, Joint, Sense
@@ -122,6 +124,33 @@ class CoverTask(Task):
         return tuple(self.texts[name] for name in names) if self.texts and self.texts.keys() >= set(names) else None
 
 
+def _instance(
+    clauses: Sequence[Sequence[tuple[int, ...]]],
+    lengths: Sequence[int],
+    worth: Sequence[int],
+    constants: tuple[int, int] = (0, 1),
+    **others: Any,
+) -> Coverage:
+    """Return the instance with one feature for each clause; any of its alternatives gains the feature's `worth`."""
+    units, features = len(lengths), len(clauses)
+    alone = [(chosen[0], number) for number, clause in enumerate(clauses) for chosen in clause if len(chosen) == 1]
+    entries = np.array(sorted(alone), np.int64).reshape(-1, 2)
+    joints = [Joint(number, chosen) for number, clause in enumerate(clauses) for chosen in clause if len(chosen) > 1]
+    return Coverage(
+        lengths=lengths,  # type: ignore[arg-type]  # lists are converted, and too large numbers refused
+        unit_start=np.searchsorted(entries[:, 0], np.arange(units + 1)),
+        unit_feature=entries[:, 1].copy(),
+        unit_count=np.ones(len(entries), np.int64),
+        level_start=np.arange(0, 2 * features + 1, 2),
+        level=[gain for each in worth for gain in (0, each)],  # type: ignore[arg-type]
+        slot=np.zeros(features, np.int64),
+        constants=constants,  # type: ignore[arg-type]
+        mass=np.zeros((2, units), np.int64),
+        joints=tuple(joints),
+        **others,
+    )
+
+
 @dataclass(frozen=True)
 class Cover(Formulation):
     """The formulation that selects source sentences to support the sentences of an abstract.
@@ -206,16 +235,9 @@ class Cover(Formulation):
                 wrong = "are all 0: give at least one above 0" if not total else "have too many digits: round them"
                 raise InputError(f"The weights of topic {topic.id!r} {wrong}.")
             limits = {"constants": (0, total), "min_length": spec.min_length, "max_length": spec.max_length}
-        alone: list[dict[int, int]] = [{} for _ in units]
-        joints = []
-        for feature, clause in enumerate(clauses):  # a feature for each clause; any of its alternatives gains its worth
-            for chosen in clause:
-                if len(chosen) == 1:
-                    alone[chosen[0]][feature] = 1
-                else:
-                    joints.append(Joint(feature, chosen))
-        instance = Coverage.of(lengths, alone, [[each] for each in worth], joints=tuple(joints), **limits)
-        model = partial(cover_model, clauses, lengths, worth, spec.max_length if budget else None, spec.min_length)
+        instance = _instance(clauses, lengths, worth, **limits)
+        longest = spec.max_length if budget else None
+        model = partial(cover_model, clauses, lengths, worth, longest, spec.min_length)
         return CoverTask.of(
             topic,
             spec,

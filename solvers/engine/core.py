@@ -61,6 +61,13 @@ def widths(start: IntArray) -> IntArray:
     return start[1:] - start[:-1]
 
 
+def grouped(owner: IntArray, owners: int) -> tuple[IntArray, IntArray]:
+    """Return where the entries of each owner start if entries are in the order of their owners, and this order."""
+    start = np.zeros(owners + 1, np.int64)
+    np.bincount(owner, minlength=owners).cumsum(out=start[1:])
+    return start, owner.argsort(kind="stable")
+
+
 def first_gains(table_start: IntArray, table: IntArray) -> IntArray:
     """Return the gain of the first copy of each feature; 0 if no copy has a gain."""
     gains = np.zeros(len(table_start) - 1, np.int64)
@@ -382,215 +389,168 @@ def mix(x):
 
 
 @njit(cache=True)
-def _no_slots(size):
-    slot = np.empty(size, np.int64)
-    for k in range(size):
-        slot[k] = -1
-    return slot
+def with_costs(entries, costs):
+    """Return entries with costs as further features, which have falling tables and no price; and the shares of all."""
+    start, feature, count, table_start, table, price = entries
+    cost_start, cost, copies, share, weight, step = costs
+    m, many = len(price), len(weight)
+    if many == 0:
+        return start, feature, count, table_start, table, price, share
+    out_feature, out_count = np.empty(len(feature) + len(cost), np.int64), np.empty(len(feature) + len(cost), np.int64)
+    out_share = np.zeros(len(out_feature), np.int64)
+    at = 0
+    for i in range(len(start) - 1):
+        for k in range(start[i], start[i + 1]):
+            out_feature[at], out_count[at] = feature[k], count[k]
+            at += 1
+        for k in range(cost_start[i], cost_start[i + 1]):
+            out_feature[at], out_count[at], out_share[at] = m + cost[k], copies[k], share[k]
+            at += 1
+    out_price, starts = np.zeros(m + many, np.int64), np.empty(m + many + 1, np.int64)
+    out_price[:m] = price
+    starts[: m + 1] = table_start
+    for g in range(many):
+        starts[m + g + 1] = starts[m + g] + step[g] + 1
+    tables = np.empty(starts[m + many], np.int64)
+    tables[: len(table)] = table
+    for g in range(many):
+        for c in range(step[g] + 1):
+            tables[starts[m + g] + c] = -weight[g] * c
+    return start + cost_start, out_feature, out_count, starts, tables, out_price, out_share
 
 
 @njit(cache=True)
-def _longer(values, least):
-    out = np.empty(max(least, 2 * len(values)), np.int64)
-    for k in range(len(values)):
-        out[k] = values[k]
-    return out
+def _by_item(chosen, column_start, item_of, items):
+    """Return the entries of columns by item: starts, place of each column in `chosen`, and number of each entry."""
+    start = np.zeros(items + 1, np.int64)
+    for c in chosen:
+        for k in range(column_start[c], column_start[c + 1]):
+            start[item_of[k] + 1] += 1
+    for i in range(items):
+        start[i + 1] += start[i]
+    fill, place, number = start.copy(), np.empty(start[items], np.int64), np.empty(start[items], np.int64)
+    for x in range(len(chosen)):
+        for k in range(column_start[chosen[x]], column_start[chosen[x] + 1]):
+            at = fill[item_of[k]]
+            place[at], number[at] = x, k
+            fill[item_of[k]] += 1
+    return start, place, number
 
 
 @njit(cache=True)
-def reduce_core(state, mass, entries, scale, costs_of):
+def reduce_core(state, mass, entries, scale):
     """Return the free items of a core after taking and dropping others; features are split, clipped and merged.
 
-    `state` (items,) int8: `DROPPED`, `TAKEN` or `FREE`. `entries`, `costs_of`: as in `Core`, for any tables that begin
-    with 0. The result: the old numbers of the free items, their mass, entries, the value of the taken items, and costs.
+    `state` (items,) int8: `DROPPED`, `TAKEN` or `FREE`. `entries`: as `with_costs` returns them. The result: the old
+    numbers of the free items, their mass, entries, the value of the taken items, and costs.
     """
-    start, feature, count, table_start, table, price = entries
-    cost_start, cost, cost_count, cost_share, cost_weight, cost_step = costs_of
-    n = len(state)
-    tables = len(table_start) - 1
-    m = tables + len(cost_weight)  # the columns of all tables, then those of all costs
-    free = 0
-    for i in range(n):
-        free += state[i] == 2
-    keep = np.empty(free, np.int64)
+    start, feature, count, table_start, table, price, shares = entries
+    n, m = len(state), len(price)
+    # Columns: the free items of each feature, the copies that are taken, and the largest number of copies in an item.
     new = np.empty(n, np.int64)
-    out_mass = np.empty(free, np.int64)
-    free = 0
-    for i in range(n):
-        if state[i] == 2:
-            keep[free] = i
-            new[i] = free
-            out_mass[free] = mass[i]
-            free += 1
-    gained = 0
-
-    # Columns: the free items of each feature and cost, and the number of copies that are taken already.
-    column = np.zeros(m + 1, np.int64)
-    have = np.zeros(m, np.int64)
+    column, have, biggest = np.zeros(m + 1, np.int64), np.zeros(m, np.int64), np.zeros(m, np.int64)
+    free, gained = 0, 0
     for i in range(n):
         if state[i] == 1:
             gained += mass[i]
             for k in range(start[i], start[i + 1]):
                 have[feature[k]] += count[k]
-            for k in range(cost_start[i], cost_start[i + 1]):
-                have[tables + cost[k]] += cost_count[k]
         elif state[i] == 2:
+            new[i] = free
+            free += 1
             for k in range(start[i], start[i + 1]):
                 column[feature[k] + 1] += 1
-            for k in range(cost_start[i], cost_start[i + 1]):
-                column[tables + cost[k] + 1] += 1
-    longest = 2
+                biggest[feature[k]] = max(biggest[feature[k]], count[k])
+    longest, most_columns, room = 2, 0, 0
     for f in range(m):
-        if f < tables:
-            longest = max(longest, table_start[f + 1] - table_start[f])
+        first, last, most = table_start[f], table_start[f + 1] - 1, 0
+        for t in range(first + 1, last + 1):
+            most += t == last or table[t + 1] - table[t] != table[t] - table[t - 1]
+        most = min(most, biggest[f])  # each term may become a column, but all that clip nothing share one
+        most_columns += most
+        room += most * column[f + 1]
+        longest = max(longest, last - first + 1)
         column[f + 1] += column[f]
-    fill = np.empty(m, np.int64)
-    for f in range(m):
-        fill[f] = column[f]
-    unit = np.empty(column[m], np.int64)
-    copies = np.empty(column[m], np.int64)
-    share = np.zeros(column[m] if len(cost_weight) else 0, np.int64)
+    fill, unit, copies = column.copy(), np.empty(column[m], np.int64), np.empty(column[m], np.int64)
+    share = np.empty(column[m] if len(shares) else 0, np.int64)
+    keep, out_mass = np.empty(free, np.int64), np.empty(free, np.int64)
     for i in range(n):
         if state[i] == 2:
+            keep[new[i]], out_mass[new[i]] = i, mass[i]
             for k in range(start[i], start[i + 1]):
                 at = fill[feature[k]]
-                unit[at] = new[i]
-                copies[at] = count[k]
+                unit[at], copies[at] = new[i], count[k]
+                if len(share):
+                    share[at] = shares[k]
                 fill[feature[k]] += 1
-            for k in range(cost_start[i], cost_start[i + 1]):
-                at = fill[tables + cost[k]]
-                unit[at] = new[i]
-                copies[at] = cost_count[k]
-                share[at] = cost_share[k]
-                fill[tables + cost[k]] += 1
-
-    steps = np.empty(longest, np.int64)
-    weights = np.empty(longest, np.int64)
-    prices = np.empty(longest, np.int64)
 
     # New columns, in which equal ones are found by hash, and a list of their terms (column, step, weight, price).
-    columns = 0
-    terms = 0
-    col_start = np.zeros(m + 2, np.int64)
-    col_unit = np.empty(column[m] + 1, np.int64)
-    col_count = np.empty(column[m] + 1, np.int64)
-    col_share = np.empty(column[m] + 1, np.int64)
-    most_terms = max(table_start[tables] - table_start[0], 0) + len(cost_weight)
-    term_column = np.empty(most_terms, np.int64)
-    term_step = np.empty(most_terms, np.int64)
-    term_weight = np.empty(most_terms, np.int64)
-    term_price = np.empty(most_terms, np.int64)
+    columns, terms = 0, 0
+    col_start, col_share = np.zeros(most_columns + 1, np.int64), np.zeros(room, np.int64)
+    col_unit, col_count = np.empty(room, np.int64), np.empty(room, np.int64)
+    steps, weights, prices = np.empty(longest, np.int64), np.empty(longest, np.int64), np.empty(longest, np.int64)
+    term_column, term_step = np.empty(len(table), np.int64), np.empty(len(table), np.int64)
+    term_weight, term_price = np.empty(len(table), np.int64), np.empty(len(table), np.int64)
     signed = False
     slots = 64
-    while slots < 4 * (m + 1):
+    while slots < 4 * most_columns:
         slots *= 2
-    slot = _no_slots(slots)
-
+    slot = np.zeros(slots, np.int64)  # 1 + the number of a column
     for f in range(m):
         lo, hi = column[f], column[f + 1]
-        if f < tables:
-            found = terms_of(table, table_start[f], table_start[f + 1], price[f], scale, steps, weights, prices)
-        else:
-            found = 1
-            steps[0] = cost_step[f - tables]
-            weights[0] = -cost_weight[f - tables]
-            prices[0] = 0
-        biggest = 0
-        total = 0
-        for k in range(lo, hi):
-            biggest = max(biggest, copies[k])
-            total += copies[k]
         open_column = -1
-        for s in range(found):
+        for s in range(terms_of(table, table_start[f], table_start[f + 1], price[f], scale, steps, weights, prices)):
             t = steps[s] - have[f]
             if t <= 0:
                 gained += weights[s] * steps[s]
                 continue
             gained += weights[s] * have[f]
-            room = total
-            if t < biggest:
-                room = 0
-                for k in range(lo, hi):
-                    room += min(copies[k], t)
-            if room <= t:
+            total = 0
+            for k in range(lo, hi):
+                total += min(copies[k], t)
+            if total <= t:
                 for k in range(lo, hi):
                     out_mass[unit[k]] += weights[s] * min(copies[k], t)
                 continue
-            clip = t < biggest
-            if clip or open_column < 0:
-                factor = np.int64(0)
-                for k in range(lo, hi):
-                    factor = gcd(min(copies[k], t) if clip else copies[k], factor)
-                if not clip:
-                    factor = 1
+            clip, which, factor = t < biggest[f], open_column, np.int64(1)
+            if clip or which < 0:
+                if clip:
+                    factor = np.int64(0)
+                    for k in range(lo, hi):
+                        factor = gcd(min(copies[k], t), factor)
+                first = col_start[columns]
                 h = np.uint64(hi - lo)
                 for k in range(lo, hi):
-                    a = (min(copies[k], t) if clip else copies[k]) // factor
-                    h = mix(h ^ np.uint64(unit[k] * 1048576 + a))
-                at = np.int64(h & np.uint64(slots - 1))
-                which = -1
-                while slot[at] >= 0:
-                    c = slot[at]
-                    first = col_start[c]
-                    if col_start[c + 1] - first == hi - lo:
-                        same = True
-                        for k in range(lo, hi):
-                            a = (min(copies[k], t) if clip else copies[k]) // factor
-                            if col_unit[first + k - lo] != unit[k] or col_count[first + k - lo] != a:
-                                same = False
-                                break
-                        if same:
-                            which = c
+                    held = min(copies[k], t) // factor
+                    col_unit[first + k - lo], col_count[first + k - lo] = unit[k], held
+                    h = mix(h ^ np.uint64(unit[k] * 1048576 + held))
+                at, which = np.int64(h & np.uint64(slots - 1)), -1
+                while slot[at] > 0 and which < 0:
+                    c = slot[at] - 1
+                    same = col_start[c + 1] - col_start[c] == hi - lo
+                    for k in range(hi - lo if same else 0):
+                        x, y = col_start[c] + k, first + k
+                        if col_unit[x] != col_unit[y] or col_count[x] != col_count[y]:
+                            same = False
                             break
+                    which = c if same else -1
                     at = (at + 1) & (slots - 1)
                 if which < 0:
                     which = columns
-                    first = col_start[which]
-                    last = first + hi - lo
-                    if last > len(col_unit):
-                        col_unit = _longer(col_unit, last)
-                        col_count = _longer(col_count, last)
-                        col_share = _longer(col_share, last)
-                    if which + 2 > len(col_start):
-                        col_start = _longer(col_start, which + 2)
-                    for k in range(lo, hi):
-                        col_unit[first + k - lo] = unit[k]
-                        col_count[first + k - lo] = (min(copies[k], t) if clip else copies[k]) // factor
-                        col_share[first + k - lo] = 0
                     columns += 1
-                    col_start[columns] = last
-                    slot[at] = which
-                    if 2 * which > slots:
-                        slots *= 4
-                        slot = _no_slots(slots)
-                        for c in range(which + 1):
-                            h = np.uint64(col_start[c + 1] - col_start[c])
-                            for k in range(col_start[c], col_start[c + 1]):
-                                h = mix(h ^ np.uint64(col_unit[k] * 1048576 + col_count[k]))
-                            at = np.int64(h & np.uint64(slots - 1))
-                            while slot[at] >= 0:
-                                at = (at + 1) & (slots - 1)
-                            slot[at] = c
+                    col_start[columns], slot[at] = first + hi - lo, columns
                 if not clip:
                     open_column = which
-            else:
-                which = open_column
-                factor = 1
-            if weights[s] < 0:
-                signed = True
-            if f >= tables:
+            signed = signed or weights[s] < 0
+            if len(share):
                 for k in range(lo, hi):
                     col_share[col_start[which] + k - lo] += share[k]
-            if not clip:
-                factor = 1
             term_column[terms] = which
             term_step[terms] = t // factor  # some unit has t copies after clipping, so the factor divides t
-            term_weight[terms] = weights[s] * factor
-            term_price[terms] = prices[s] * factor
+            term_weight[terms], term_price[terms] = weights[s] * factor, prices[s] * factor
             terms += 1
 
-    size = np.zeros(columns, np.int64)
-    out_price = np.zeros(columns, np.int64)
+    size, out_price = np.zeros(columns, np.int64), np.zeros(columns, np.int64)
     for k in range(terms):
         c = term_column[k]
         size[c] = max(size[c], term_step[k] + 1)
@@ -604,17 +564,12 @@ def reduce_core(state, mass, entries, scale, costs_of):
         for x in range(size[c]):
             out_table[out_table_start[c] + x] += term_weight[k] * min(x, term_step[k])
 
-    # If there are costs, each column is split into a gain table, whose number is found, and costs.
-    number = np.empty(columns, np.int64)
-    for c in range(columns):
-        number[c] = c
-    costs = 0
+    # If there are costs, each column is split into a gain table, if any (`chosen`), and costs.
+    chosen, costs = np.arange(columns), 0
     cost_column = np.empty(terms, np.int64)
-    weight_out = np.empty(terms, np.int64)
-    step_out = np.empty(terms, np.int64)
+    out_weight, out_step = np.empty(terms, np.int64), np.empty(terms, np.int64)
     if signed:
-        kept = 0
-        at = 0
+        kept, at = 0, 0
         for c in range(columns):
             first, last = out_table_start[c], out_table_start[c + 1]
             top = 0
@@ -623,11 +578,8 @@ def reduce_core(state, mass, entries, scale, costs_of):
                 if weights[s] > 0:
                     top = max(top, steps[s])
                 else:
-                    cost_column[costs] = c
-                    weight_out[costs] = -weights[s]
-                    step_out[costs] = steps[s]
+                    cost_column[costs], out_weight[costs], out_step[costs] = c, -weights[s], steps[s]
                     costs += 1
-            number[c] = -1
             if top > 0:
                 for x in range(top + 1):
                     out_table[at + x] = 0  # at <= first: what is overwritten has been read
@@ -635,63 +587,25 @@ def reduce_core(state, mass, entries, scale, costs_of):
                     if weights[s] > 0:
                         for x in range(top + 1):
                             out_table[at + x] += weights[s] * min(x, steps[s])
-                number[c] = kept
-                out_price[kept] = out_price[c]
-                out_table_start[kept] = at
+                chosen[kept], out_price[kept], out_table_start[kept] = c, out_price[c], at
                 kept += 1
                 at += top + 1
         out_table_start[kept] = at
-        out_table_start = out_table_start[: kept + 1]
+        chosen, out_price, out_table_start = chosen[:kept], out_price[:kept], out_table_start[: kept + 1]
         out_table = out_table[:at]
-        out_price = out_price[:kept]
 
-    out_start = np.zeros(free + 1, np.int64)
-    for c in range(columns):
-        if number[c] >= 0:
-            for k in range(col_start[c], col_start[c + 1]):
-                out_start[col_unit[k] + 1] += 1
-    for i in range(free):
-        out_start[i + 1] += out_start[i]
-    at_row = np.empty(free, np.int64)
-    for i in range(free):
-        at_row[i] = out_start[i]
-    out_feature = np.empty(out_start[free], np.int64)
-    out_count = np.empty(out_start[free], np.int64)
-    for c in range(columns):
-        if number[c] >= 0:
-            for k in range(col_start[c], col_start[c + 1]):
-                i = col_unit[k]
-                out_feature[at_row[i]] = number[c]
-                out_count[at_row[i]] = col_count[k]
-                at_row[i] += 1
-
-    out_cost_start = np.zeros(free + 1, np.int64)
-    for g in range(costs):
-        for k in range(col_start[cost_column[g]], col_start[cost_column[g] + 1]):
-            out_cost_start[col_unit[k] + 1] += 1
-    for i in range(free):
-        out_cost_start[i + 1] += out_cost_start[i]
-    for i in range(free):
-        at_row[i] = out_cost_start[i]
-    out_cost = np.empty(out_cost_start[free], np.int64)
-    out_cost_count = np.empty(out_cost_start[free], np.int64)
-    out_cost_share = np.zeros(out_cost_start[free], np.int64)
-    out_cost_weight = np.empty(costs, np.int64)
-    out_cost_step = np.empty(costs, np.int64)
-    for g in range(costs):
-        c = cost_column[g]
-        out_cost_weight[g] = weight_out[g]
-        out_cost_step[g] = step_out[g]
-        for k in range(col_start[c], col_start[c + 1]):
-            i = col_unit[k]
-            held = min(col_count[k], step_out[g])
-            out_cost[at_row[i]] = g
-            out_cost_count[at_row[i]] = held
-            if g == 0 or cost_column[g - 1] != c:  # a column's shares go to its first cost
-                out_cost_share[at_row[i]] = min(col_share[k], weight_out[g] * held * scale)
-            at_row[i] += 1
+    out_start, out_feature, out_count = _by_item(chosen, col_start, col_unit, free)
+    for k in range(len(out_count)):
+        out_count[k] = col_count[out_count[k]]
+    cost_start, cost, cost_count = _by_item(cost_column[:costs], col_start, col_unit, free)
+    cost_share = np.zeros(len(cost), np.int64)
+    for k in range(len(cost)):
+        g, entry = cost[k], cost_count[k]
+        cost_count[k] = min(col_count[entry], out_step[g])
+        if g == 0 or cost_column[g - 1] != cost_column[g]:  # a column's shares go to its first cost
+            cost_share[k] = min(col_share[entry], out_weight[g] * cost_count[k] * scale)
     out_entries = out_start, out_feature, out_count, out_table_start, out_table, out_price
-    out_costs = out_cost_start, out_cost, out_cost_count, out_cost_share, out_cost_weight, out_cost_step
+    out_costs = cost_start, cost, cost_count, cost_share, out_weight[:costs], out_step[:costs]
     return keep, out_mass, out_entries, gained, out_costs
 
 
@@ -739,26 +653,31 @@ def reduced(core: Core, state: States) -> Core:
     """
     if core.joints:
         return _reduced_joints(core, state)
-    entries = core.start, core.feature, core.count, core.table_start, core.table, core.price
-    keep, mass, entries, gained, costs = reduce_core(state, core.mass, entries, core.scale, core.costs[:])
-    used = int(core.lengths[state == TAKEN].sum())
-    lengths, low, high, ties = core.lengths[keep], core.low - used, core.high - used, NO_TIES
+    keep, mass, entries, gained, costs = _reduced_items(state, core.mass, core[3:9], core.costs, core.scale)
+    ties = NO_TIES
     if core.tied:
         parent = core.ties.parent[keep]
         parent = np.where((parent >= 0) & (state[parent] == FREE), (np.cumsum(state == FREE) - 1)[parent], -1)
         if (parent >= 0).any():
             ties = NO_TIES._replace(parent=parent)
-    lengths, low, high = _lengths_left(lengths, low, high, tied=len(ties.parent) > 0)
-    base = core.base + int(gained)
-    left = core.ids[keep], lengths, mass, *entries, CappedCosts(*costs), base, low, high, core.scale, ties
-    return Core._make(left)
+    return _rest(core, state, keep, (mass, *entries, costs), gained, ties)
 
 
-def _lengths_left(lengths: IntArray, low: int, high: int, *, tied: bool) -> tuple[IntArray, int, int]:
-    total = int(lengths.sum())
-    if low <= 0 <= high and total <= high and not tied:
-        return np.zeros(len(lengths), np.int64), 0, 0
-    return lengths, low, min(high, total)
+def _reduced_items(state: States, mass: IntArray, entries: Any, costs: CappedCosts, scale: int) -> Any:
+    """Return the results of `reduce_core`."""
+    packed = with_costs(entries, costs[:]) if len(costs.weight) else (*entries, costs.share)
+    keep, mass, entries, gained, left = reduce_core(state, mass, packed, scale)
+    return keep, mass, entries, int(gained), CappedCosts(*left)
+
+
+def _rest(core: Core, state: States, units: Any, items: tuple[Any, ...], gained: int, ties: Ties) -> Core:
+    """Return a core with new items, from `mass` to `costs`; `units`: its units in the old core."""
+    lengths, used = core.lengths[units], int(core.lengths[state == TAKEN].sum())
+    total, low, high = int(lengths.sum()), core.low - used, core.high - used
+    if low <= 0 <= high and total <= high and not len(ties.parent):
+        lengths, low, high = np.zeros(len(lengths), np.int64), 0, 0
+    high = min(high, total)
+    return Core._make((core.ids[units], lengths, *items, core.base + gained, low, high, core.scale, ties))
 
 
 def _merged(item_of: IntArray, start: IntArray, feature: IntArray, *values: IntArray) -> tuple[IntArray, ...]:
@@ -838,20 +757,17 @@ def _reduced_joints(core: Core, state: States) -> Core:
     active = ~dead & (needs + vetoes == 0)
     single = ~dead & (needs == 1) & (vetoes == 0)  # becomes a part of the unit that it needs
 
-    item_state = np.full(n + joints, np.int8(FREE))
-    item_state[:n] = state
-    item_state[n:][dead | single] = DROPPED
-    item_state[n:][active] = TAKEN
-    start, feature, count, mass, costs = _into_units(core, needed & single[ties.need_joint])
+    lone = needed & single[ties.need_joint]
+    fates = np.where(dead | single, np.int8(DROPPED), np.where(active, np.int8(TAKEN), np.int8(FREE)))
+    item_state = np.concatenate([state, fates])
+    start, feature, count, mass, costs = _into_units(core, lone)
     entries = start, feature, count, core.table_start, core.table, core.price
-    keep, mass, entries, gained, paid = reduce_core(item_state, mass, entries, core.scale, costs[:])
+    keep, mass, entries, gained, costs = _reduced_items(item_state, mass, entries, costs, core.scale)
     start, *others = entries
-    costs = CappedCosts(*paid)
-    number = np.full(n + joints, -1, np.int64)
-    number[keep] = np.arange(len(keep))
 
     # Joints without mass, features and costs change nothing, and are removed.
-    size = int((state == FREE).sum())
+    free = state == FREE
+    size, unit_of = int(free.sum()), np.where(free, np.cumsum(free) - 1, -1)
     matters = (mass != 0) | (widths(start) > 0) | (widths(costs.start) > 0)
     matters[:size] = True
     joint_of = np.full(joints, -1, np.int64)
@@ -862,19 +778,13 @@ def _reduced_joints(core: Core, state: States) -> Core:
         start = np.append(start[:-1][matters], start[-1])
         costs = costs._replace(start=np.append(costs.start[:-1][matters], costs.start[-1]))
     part_of = np.full(joints, -1, np.int64)
-    lone = needed & single[ties.need_joint]
     part_of[ties.need_joint[lone]] = ties.need_unit[lone]
     needed &= alive[ties.need_joint]
     vetoed &= alive[ties.veto_joint]
-    unit_of = number[:n]
-    free = state == FREE
     parent = ties.parent[free]
-    parent = np.where(parent >= 0, unit_of[parent], -1) if n else parent  # a taken parent is number -1
-    used = int(core.lengths[state == TAKEN].sum())
-    tied = len(mass) > size or bool((parent >= 0).any())
-    lengths, low, high = _lengths_left(core.lengths[free], core.low - used, core.high - used, tied=tied)
+    parent = np.where(parent >= 0, unit_of[parent], -1)  # a taken parent is number -1
     left = NO_TIES
-    if tied:
+    if len(mass) > size or (parent >= 0).any():
         left = Ties(
             parent,
             joint_of[ties.need_joint[needed]],
@@ -883,8 +793,7 @@ def _reduced_joints(core: Core, state: States) -> Core:
             unit_of[ties.veto_unit[vetoed]],
             _kept_rows(core, state, joint_of, unit_of, part_of),
         )
-    base = core.base + int(gained)
-    return Core._make((core.ids[free], lengths, mass, start, *others, costs, base, low, high, core.scale, left))
+    return _rest(core, state, free, (mass, start, *others, costs), gained, left)
 
 
 _MAX_VALUE: Final = 2**56
@@ -1076,16 +985,12 @@ def core_of(program: Program, deadline: Deadline = NEVER) -> tuple[Core, int]:
     n, items = len(order), len(order) + len(joints)
     gives = [(n + o, feature, count) for o, joint in enumerate(joints) for feature, count in joint.gives.items()]
     extra = np.array(gives, np.int64).reshape(-1, 3)
-    item = np.concatenate([number[np.repeat(np.arange(n), widths(program.unit_start))], extra[:, 0]])
-    feature, count = (
-        np.concatenate(pair) for pair in ((program.unit_feature, extra[:, 1]), (program.unit_count, extra[:, 2]))
-    )
-    by_item = np.argsort(item, kind="stable")
-    start = np.zeros(items + 1, np.int64)
-    np.cumsum(np.bincount(item, minlength=items), out=start[1:])
+    item = np.append(number[np.repeat(np.arange(n), widths(program.unit_start))], extra[:, 0])
+    feature, count = np.append(program.unit_feature, extra[:, 1]), np.append(program.unit_count, extra[:, 2])
+    start, by_item = grouped(item, items)
 
     deadline.check()
-    mass = np.concatenate([program.mass[order], np.zeros(len(joints), np.int64)])
+    mass = np.append(program.mass[order], np.zeros(len(joints), np.int64))
     rows = _rows_of(joints, n, deadline)
     deadline.check()
     divisor = _divisor(table, mass)
@@ -1100,29 +1005,9 @@ def core_of(program: Program, deadline: Deadline = NEVER) -> tuple[Core, int]:
     need_joint, need_unit = _entries(joint.needs for joint in joints)
     veto_joint, veto_unit = _entries(joint.vetoes for joint in joints)
     deadline.check()
-    whole = Core(
-        ids=order,
-        lengths=program.lengths[order],
-        mass=mass // divisor,
-        start=start,
-        feature=feature[by_item],
-        count=count[by_item],
-        table_start=table_start,
-        table=table // divisor,
-        price=np.zeros(len(table_start) - 1, np.int64),
-        costs=CappedCosts.none(items),
-        base=0,
-        low=max(program.min_length, 0),
-        high=program.max_length,
-        scale=_scale(reach),
-        ties=Ties(parent, need_joint, need_unit, veto_joint, veto_unit, rows),
-    )
-    deadline.check()
-    state = np.where(whole.lengths <= whole.high, np.int8(FREE), np.int8(DROPPED))
-    for unit in np.flatnonzero(parent >= 0):
-        if state[parent[unit]] == DROPPED:
-            state[unit] = DROPPED
-    return reduced(whole, state), divisor
+    entries = start, feature[by_item], count[by_item]
+    ties = Ties(parent, need_joint, need_unit, veto_joint, veto_unit, rows)
+    return _root(program, (order, program.lengths[order], mass, *entries), divisor, reach, ties)
 
 
 def _plain_core(program: Program) -> tuple[Core, int]:
@@ -1138,43 +1023,35 @@ def _plain_core(program: Program) -> tuple[Core, int]:
     reach /= divisor
     if max(total // divisor, reach) > _MAX_VALUE:
         _refuse(str(total))
-    lengths = program.lengths
-    state = np.where(lengths <= program.max_length, np.int8(FREE), np.int8(DROPPED))
-    whole = Core(
-        ids=np.arange(program.size, dtype=np.int64),
-        lengths=lengths,
-        mass=mass // divisor if divisor > 1 else mass,
-        start=program.unit_start,
-        feature=program.unit_feature,
-        count=program.unit_count,
-        table_start=program.table_start,
-        table=table // divisor if divisor > 1 else table,
-        price=np.zeros(len(program.table_start) - 1, np.int64),
-        costs=CappedCosts.none(program.size),
-        base=0,
-        low=max(program.min_length, 0),
-        high=min(program.max_length, int(lengths[state == FREE].sum())),
-        scale=_scale(reach),
-        ties=NO_TIES,
+    entries = program.unit_start, program.unit_feature, program.unit_count
+    return _root(program, (np.arange(program.size), program.lengths, mass, *entries), divisor, reach, NO_TIES)
+
+
+def _root(program: Program, items: tuple[IntArray, ...], divisor: int, reach: float, ties: Ties) -> tuple[Core, int]:
+    """Return the core of a program's items, without units that are too long; `reach`: limit of the kernels' sums."""
+    ids, lengths, mass, *entries = items
+    table, scale = program.table, _SCALE
+    if divisor > 1:
+        table, mass = table // divisor, mass // divisor
+    while scale > 1 and reach * scale > _MAX_SCALED:
+        scale //= 2
+    price, costs = np.zeros(len(program.table_start) - 1, np.int64), CappedCosts.none(len(mass))
+    limits = max(program.min_length, 0), program.max_length
+    whole = Core._make(
+        (ids, lengths, mass, *entries, program.table_start, table, price, costs, 0, *limits, scale, ties)
     )
+    state = np.where(lengths <= program.max_length, np.int8(FREE), np.int8(DROPPED))
+    for unit, mother in enumerate(ties.parent.tolist()):
+        if mother >= 0 and state[mother] == DROPPED:
+            state[unit] = DROPPED
     return reduced(whole, state), divisor
 
 
 def _divisor(table: IntArray, mass: IntArray) -> int:
-    found = int(np.gcd.reduce(table)) if len(table) else 0
-    if len(mass):
-        found = int(np.gcd.reduce(mass, initial=found))
-    return max(abs(found), 1)
+    return max(1, int(np.gcd.reduce(mass, initial=np.gcd.reduce(table))))
 
 
 def _refuse(total: str) -> None:
     raise UnsupportedError(
         f"The gains add up to {total}, which is too large for branch-and-bound: use the strategy milp or exhaustive."
     )
-
-
-def _scale(reach: float) -> int:
-    scale = _SCALE
-    while scale > 1 and reach * scale > _MAX_SCALED:
-        scale //= 2
-    return scale

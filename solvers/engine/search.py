@@ -51,7 +51,7 @@ from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
 from optsum.system.compiled import njit
 
 from .bound import cost_term, evaluated, grain_of, knapsack, net
-from .core import NEED, TAKEN, Core, States, mix, reduced, skips
+from .core import NEED, TAKEN, Core, States, grouped, mix, reduced, skips, with_costs
 
 # mypy: disable-error-code="no-untyped-def, operator"
 # (numba infers the types of the kernels.)
@@ -210,45 +210,51 @@ class TieTables(NamedTuple):
     row: IntArray
 
 
-@njit(cache=True)
-def _change_item(items, tables, costs, scale, moved, key, i, took):
-    """Take an item, or drop it: update copies, slack and gain (`moved`), and the two words of the key."""
-    _ids, _lengths, _mass, _alone, _profit, start, feature, count, _worst, _K, _reach = items
-    table_start, table, price, best, words, ends, have, left = tables
-    cost_start, cost, cost_count, share, weight, step, cost_words, cost_have, cost_left, paid, unpaid = costs
+# Inlined with separate arrays, because unpacking tuples of them costs more.
+@njit(cache=True, inline="always")
+def _change(
+    i, took, scale, slack, gain, ka, kb, start, feature, count, table_start, table, price, best, words, ends, have,
+    left, cost_start, cost, cost_count, cost_share, cost_weight, cost_step, cost_words, cost_have, cost_left, cost_paid,
+    cost_open,
+):  # fmt: skip
+    """Take an item, or drop it: change the copies, and return slack, gain and the two words of the key."""
     for k in range(start[i], start[i + 1]):
-        f, v, r = feature[k], have[feature[k]], left[feature[k]]
+        f, c, v, r = feature[k], count[k], have[feature[k]], left[feature[k]]
         first = table_start[f]
-        top = table_start[f + 1] - first - 1
-        v2, r2 = v + count[k] if took else v, r - count[k]
-        was, now = min(max(best[f], v), v + r), min(max(best[f], v2), v2 + r2)
-        moved[0] += net(table_start, table, price, scale, f, now) - net(table_start, table, price, scale, f, was)
-        moved[1] += table[first + min(v2, top)] - table[first + min(v, top)]
-        before, after = word_of(words, ends, table_start, f, v, r), word_of(words, ends, table_start, f, v2, r2)
-        for which in range(2):
-            key[which] ^= words[before, which] ^ words[after, which]
-        have[f], left[f] = v2, r2
-    for k in range(cost_start[i], cost_start[i + 1]):
-        g, v, r = cost[k], cost_have[cost[k]], cost_left[cost[k]]
-        v2, r2 = v + cost_count[k] if took else v, r - cost_count[k]
-        moved[0] -= cost_term(weight[g], step[g], scale, v, paid[g], unpaid[g])
-        moved[1] -= weight[g] * (min(v2, step[g]) - min(v, step[g]))
-        unpaid[g] -= share[k]
+        v2, r2 = v + c if took else v, r - c
         if took:
-            paid[g] += share[k]
-        moved[0] += cost_term(weight[g], step[g], scale, v2, paid[g], unpaid[g])
-        for which in range(2):
-            key[which] ^= _cost_word(cost_words, g, step[g], v, r, which) ^ _cost_word(
-                cost_words, g, step[g], v2, r2, which
-            )
+            top = table_start[f + 1] - first - 1
+            gain += table[first + min(v2, top)] - table[first + min(v, top)]
+        was, now = min(max(best[f], v), v + r), min(max(best[f], v2), v2 + r2)
+        if was != now:
+            slack += net(table_start, table, price, scale, f, now) - net(table_start, table, price, scale, f, was)
+        before, after = word_of(words, ends, table_start, f, v, r), word_of(words, ends, table_start, f, v2, r2)
+        ka ^= words[before, 0] ^ words[after, 0]
+        kb ^= words[before, 1] ^ words[after, 1]
+        have[f], left[f] = v2, r2
+    one, two = np.int64(0), np.int64(1)  # the words of a key; literals would compile `_cost_word` twice
+    for k in range(cost_start[i], cost_start[i + 1]):
+        g, c, v, r = cost[k], cost_count[k], cost_have[cost[k]], cost_left[cost[k]]
+        weight, step = cost_weight[g], cost_step[g]
+        v2, r2 = v + c if took else v, r - c
+        gain -= weight * (min(v2, step) - min(v, step))
+        slack -= cost_term(weight, step, scale, v, cost_paid[g], cost_open[g])
+        cost_open[g] -= cost_share[k]
+        if took:
+            cost_paid[g] += cost_share[k]
+        slack += cost_term(weight, step, scale, v2, cost_paid[g], cost_open[g])
+        ka ^= _cost_word(cost_words, g, step, v, r, one) ^ _cost_word(cost_words, g, step, v2, r2, one)
+        kb ^= _cost_word(cost_words, g, step, v, r, two) ^ _cost_word(cost_words, g, step, v2, r2, two)
         cost_have[g], cost_left[g] = v2, r2
+    return slack, gain, ka, kb
 
 
-@njit(cache=True)
-def _restore_item(items, tables, costs, i, took):
-    _ids, _lengths, _mass, _alone, _profit, start, feature, count, _worst, _K, _reach = items
-    _table_start, _table, _price, _best, _words, _ends, have, left = tables
-    cost_start, cost, cost_count, share, _weight, _step, _cost_words, cost_have, cost_left, paid, unpaid = costs
+@njit(cache=True, inline="always")
+def _restore(
+    i, took, start, feature, count, have, left, cost_start, cost, cost_count, cost_share, cost_have, cost_left,
+    cost_paid, cost_open,
+):  # fmt: skip
+    """Undo `_change` of the copies."""
     for k in range(start[i], start[i + 1]):
         left[feature[k]] += count[k]
         if took:
@@ -256,10 +262,32 @@ def _restore_item(items, tables, costs, i, took):
     for k in range(cost_start[i], cost_start[i + 1]):
         g = cost[k]
         cost_left[g] += cost_count[k]
-        unpaid[g] += share[k]
+        cost_open[g] += cost_share[k]
         if took:
             cost_have[g] -= cost_count[k]
-            paid[g] -= share[k]
+            cost_paid[g] -= cost_share[k]
+
+
+@njit(cache=True)
+def _change_item(items, tables, costs, scale, moved, key, i, took):
+    """Take an item, or drop it: update copies, slack and gain (`moved`), and the two words of the key."""
+    _ids, _lengths, _mass, _alone, _profit, start, feature, count, _worst, _K, _reach = items
+    table_start, table, price, best, words, ends, have, left = tables
+    cost_start, cost, cost_count, share, weight, step, cost_words, cost_have, cost_left, paid, unpaid = costs
+    moved[0], moved[1], key[0], key[1] = _change(
+        i, took, scale, moved[0], moved[1], key[0], key[1], start, feature, count, table_start, table, price, best,
+        words, ends, have, left, cost_start, cost, cost_count, share, weight, step, cost_words, cost_have, cost_left,
+        paid, unpaid,
+    )  # fmt: skip
+
+
+@njit(cache=True)
+def _restore_item(items, tables, costs, i, took):
+    cost_start, cost, cost_count, share, _weight, _step, _words, cost_have, cost_left, paid, unpaid = costs
+    _restore(
+        i, took, items.start, items.feature, items.copies, tables.have, tables.left, cost_start, cost, cost_count,
+        share, cost_have, cost_left, paid, unpaid,
+    )  # fmt: skip
 
 
 @njit(cache=True)
@@ -359,7 +387,6 @@ def run_search(items, tables, costs, ties, limits, target, first_only, way, memo
     d = counters[1]
     result = counters[3]
     spent = 0
-    one, two = np.int64(0), np.int64(1)  # the words of a key; literals would compile `_cost_word` twice
     skip = ties.skip
     forest = len(skip) > 0
     joined = len(ties.surplus) > 0
@@ -405,69 +432,23 @@ def run_search(items, tables, costs, ties, limits, target, first_only, way, memo
                     frame[d + 1, 0] = room - w
                     frame[d + 1, 3] = opened
                     if opened == 0:
-                        slack = frame[d, 1] + alone[d]
-                        gain = frame[d, 2] + mass[d]
-                        ka, kb = keys[d, 0], keys[d, 1]
-                        for k in range(start[d], start[d + 1]):
-                            f = feature[k]
-                            c = count[k]
-                            v = have[f]
-                            r = left[f]
-                            first = table_start[f]
-                            top = table_start[f + 1] - first - 1
-                            gain += table[first + min(v + c, top)] - table[first + min(v, top)]
-                            if best[f] < v + c:
-                                was = min(max(best[f], v), v + r)
-                                slack += net(table_start, table, price, scale, f, v + c) - net(
-                                    table_start, table, price, scale, f, was
-                                )
-                            before = word_of(words, ends, table_start, f, v, r)
-                            after = word_of(words, ends, table_start, f, v + c, r - c)
-                            ka ^= words[before, 0] ^ words[after, 0]
-                            kb ^= words[before, 1] ^ words[after, 1]
-                            have[f] = v + c
-                            left[f] = r - c
-                        for k in range(cost_start[d], cost_start[d + 1]):
-                            g = cost[k]
-                            c = cost_count[k]
-                            v = cost_have[g]
-                            r = cost_left[g]
-                            weight = cost_weight[g]
-                            step = cost_step[g]
-                            gain -= weight * (min(v + c, step) - min(v, step))
-                            slack -= cost_term(weight, step, scale, v, cost_paid[g], cost_open[g])
-                            cost_paid[g] += cost_share[k]
-                            cost_open[g] -= cost_share[k]
-                            slack += cost_term(weight, step, scale, v + c, cost_paid[g], cost_open[g])
-                            ka ^= _cost_word(cost_words, g, step, v, r, one) ^ _cost_word(
-                                cost_words, g, step, v + c, r - c, one
-                            )
-                            kb ^= _cost_word(cost_words, g, step, v, r, two) ^ _cost_word(
-                                cost_words, g, step, v + c, r - c, two
-                            )
-                            cost_have[g] = v + c
-                            cost_left[g] = r - c
+                        slack, gain, ka, kb = _change(
+                            d, True, scale, frame[d, 1] + alone[d], frame[d, 2] + mass[d], keys[d, 0], keys[d, 1],
+                            start, feature, count, table_start, table, price, best, words, ends, have, left, cost_start,
+                            cost, cost_count, cost_share, cost_weight, cost_step, cost_words, cost_have, cost_left,
+                            cost_paid, cost_open,
+                        )  # fmt: skip
                         if tied:
                             moved[0], moved[1], key[0], key[1] = slack, gain, ka, kb
                             _change_ties(items, tables, costs, ties, scale, moved, key, d, yes)
                             slack, gain, ka, kb = moved[0], moved[1], key[0], key[1]
-                        frame[d + 1, 1] = slack
-                        frame[d + 1, 2] = gain
-                        keys[d + 1, 0] = ka
-                        keys[d + 1, 1] = kb
+                        frame[d + 1, 1], frame[d + 1, 2], keys[d + 1, 0], keys[d + 1, 1] = slack, gain, ka, kb
                     d += 1
                     stage[d] = 0
                     continue
-                if opened == 0:
-                    for k in range(start[d], start[d + 1]):
-                        left[feature[k]] -= count[k]
-                    for k in range(cost_start[d], cost_start[d + 1]):
-                        cost_left[cost[k]] -= cost_count[k]
-                        cost_open[cost[k]] -= cost_share[k]
                 result = 0
                 # falls through to stage 1 with the `with` branch empty
         if at == 1:
-            # `have` is as before the unit; `left` no longer includes it.
             frame[d, 4] = result
             room = frame[d, 0]
             opened = frame[d, 3]
@@ -478,37 +459,11 @@ def run_search(items, tables, costs, ties, limits, target, first_only, way, memo
                 frame[past, 0] = room
                 frame[past, 3] = opened
                 if opened == 0:
-                    slack = frame[d, 1]
-                    ka, kb = keys[d, 0], keys[d, 1]
-                    for k in range(start[d], start[d + 1]):
-                        f = feature[k]
-                        c = count[k]
-                        v = have[f]
-                        r = left[f]
-                        if best[f] > v + r:
-                            slack += net(table_start, table, price, scale, f, v + r) - net(
-                                table_start, table, price, scale, f, min(best[f], v + r + c)
-                            )
-                        before = word_of(words, ends, table_start, f, v, r + c)
-                        after = word_of(words, ends, table_start, f, v, r)
-                        ka ^= words[before, 0] ^ words[after, 0]
-                        kb ^= words[before, 1] ^ words[after, 1]
-                    for k in range(cost_start[d], cost_start[d + 1]):
-                        g = cost[k]
-                        c = cost_count[k]
-                        v = cost_have[g]
-                        r = cost_left[g]
-                        weight = cost_weight[g]
-                        step = cost_step[g]
-                        slack += cost_term(weight, step, scale, v, cost_paid[g], cost_open[g])
-                        slack -= cost_term(weight, step, scale, v, cost_paid[g], cost_open[g] + cost_share[k])
-                        ka ^= _cost_word(cost_words, g, step, v, r + c, one) ^ _cost_word(
-                            cost_words, g, step, v, r, one
-                        )
-                        kb ^= _cost_word(cost_words, g, step, v, r + c, two) ^ _cost_word(
-                            cost_words, g, step, v, r, two
-                        )
-                    gain = frame[d, 2]
+                    slack, gain, ka, kb = _change(
+                        d, False, scale, frame[d, 1], frame[d, 2], keys[d, 0], keys[d, 1], start, feature, count,
+                        table_start, table, price, best, words, ends, have, left, cost_start, cost, cost_count,
+                        cost_share, cost_weight, cost_step, cost_words, cost_have, cost_left, cost_paid, cost_open,
+                    )  # fmt: skip
                     if forest:
                         moved[0], moved[1], key[0], key[1] = slack, gain, ka, kb
                         for j in range(d, past):
@@ -517,28 +472,24 @@ def run_search(items, tables, costs, ties, limits, target, first_only, way, memo
                             if tied:
                                 _change_ties(items, tables, costs, ties, scale, moved, key, j, no)
                         slack, gain, ka, kb = moved[0], moved[1], key[0], key[1]
-                    frame[past, 1] = slack
-                    frame[past, 2] = gain
-                    keys[past, 0] = ka
-                    keys[past, 1] = kb
+                    frame[past, 1], frame[past, 2], keys[past, 0], keys[past, 1] = slack, gain, ka, kb
                 d = past
                 stage[d] = 0
                 continue
             result = 0
         if at > 0:
             # Both branches known.
-            if frame[d, 3] == 0:
-                if forest and at == 2:
+            if frame[d, 3] == 0 and at == 2:
+                if forest:
                     for j in range(skip[d] - 1, d - 1, -1):
                         if tied:
                             _restore_ties(items, tables, costs, ties, j, no)
                         if j > d:
                             _restore_item(items, tables, costs, j, no)
-                for k in range(start[d], start[d + 1]):
-                    left[feature[k]] += count[k]
-                for k in range(cost_start[d], cost_start[d + 1]):
-                    cost_left[cost[k]] += cost_count[k]
-                    cost_open[cost[k]] += cost_share[k]
+                _restore(
+                    d, False, start, feature, count, have, left, cost_start, cost, cost_count, cost_share, cost_have,
+                    cost_left, cost_paid, cost_open,
+                )  # fmt: skip
             if frame[d, 4] != 0:
                 result = make_node(nodes, node_slots, counters, ids[d], result, frame[d, 4])
             if result != 0:
@@ -556,11 +507,10 @@ def run_search(items, tables, costs, ties, limits, target, first_only, way, memo
         if stage[d] == 1 and frame[d, 3] == 0:
             if tied:
                 _restore_ties(items, tables, costs, ties, d, yes)
-            for k in range(start[d], start[d + 1]):
-                have[feature[k]] -= count[k]
-            for k in range(cost_start[d], cost_start[d + 1]):
-                cost_have[cost[k]] -= cost_count[k]
-                cost_paid[cost[k]] -= cost_share[k]
+            _restore(
+                d, True, start, feature, count, have, left, cost_start, cost, cost_count, cost_share, cost_have,
+                cost_left, cost_paid, cost_open,
+            )  # fmt: skip
 
 
 # Results of `run_search`: everything is searched, the frames are used up, there is no room for nodes, a set is found.
@@ -683,78 +633,62 @@ def _least_sums(n, mass, start, costs, copies, weight, step):
 
 
 @njit(cache=True)
+def _picked(values, places):
+    out = np.empty(len(places), np.int64)
+    for k in range(len(places)):
+        out[k] = values[places[k]]
+    return out
+
+
+@njit(cache=True)
+def _rows_in_order(start, order):
+    """Return the starts of packed rows in another order, and the old place of each of their entries."""
+    starts, places = np.zeros(len(start), np.int64), np.empty(start[len(order)], np.int64)
+    for d in range(len(order)):
+        starts[d + 1] = starts[d] + start[order[d] + 1] - start[order[d]]
+        for k in range(starts[d], starts[d + 1]):
+            places[k] = start[order[d]] + k - starts[d]
+    return starts, places
+
+
+@njit(cache=True)
 def _prepare(order, core, skip, grain):
     ids, lengths, mass, start, feature, count, table_start, table, price, paid, base, low, high, _scale, _ties = core
-    cost_start, cost, cost_count, cost_share, cost_weight, cost_step = paid
-    n, items, costs = len(order), len(mass), len(cost_weight)
+    cost_start, cost, cost_count, cost_share, weight, step = paid
+    n, costs = len(order), len(weight)
     alone, profit, _surplus, best, left, unpaid, slack = evaluated(core)
-    place = np.arange(items)  # the item at each place
+    place = np.arange(len(mass))  # the item at each place
     for d in range(n):
         place[d] = order[d]
-    new_start, new_cost_start = np.zeros(items + 1, np.int64), np.zeros(items + 1, np.int64)
-    for d in range(items):
-        i = place[d]
-        new_start[d + 1] = new_start[d] + start[i + 1] - start[i]
-        new_cost_start[d + 1] = new_cost_start[d] + cost_start[i + 1] - cost_start[i]
-    new_feature, new_count = np.empty(len(feature), np.int64), np.empty(len(feature), np.int64)
-    new_cost, new_cost_count = np.empty(len(cost), np.int64), np.empty(len(cost), np.int64)
-    new_share = np.empty(len(cost), np.int64)
+    starts, entry = _rows_in_order(start, place)
+    paid_starts, payment = _rows_in_order(cost_start, place)
+    lengths, profit, mass = _picked(lengths, order), _picked(profit, order), _picked(mass, place)
+    paid_cost, copies = _picked(cost, payment), _picked(cost_count, payment)
     cost_left = np.zeros(costs, np.int64)
-    new_mass, new_alone = np.empty(items, np.int64), np.empty(items, np.int64)
-    for d in range(items):
-        i = place[d]
-        new_mass[d], new_alone[d] = mass[i], alone[i]
-        at = new_start[d]
-        for k in range(start[i], start[i + 1]):
-            new_feature[at] = feature[k]
-            new_count[at] = count[k]
-            at += 1
-        at = new_cost_start[d]
-        for k in range(cost_start[i], cost_start[i + 1]):
-            new_cost[at] = cost[k]
-            new_cost_count[at] = cost_count[k]
-            new_share[at] = cost_share[k]
-            cost_left[cost[k]] += cost_count[k]
-            at += 1
-    new_ids, new_lengths, new_profit = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
-    for d in range(n):
-        new_ids[d] = ids[order[d]]
-        new_lengths[d] = lengths[order[d]]
-        new_profit[d] = profit[order[d]]
-    K = knapsack(new_lengths, new_profit, skip, low, high, grain)
-    reach = fill_reach(new_lengths, skip, high) if grain == 1 and low <= 0 else np.zeros((0, 0), np.int32)
+    for k in range(len(cost)):
+        cost_left[cost[k]] += cost_count[k]
+    K = knapsack(lengths, profit, skip, low, high, grain)
+    reach = fill_reach(lengths, skip, high) if grain == 1 and low <= 0 else np.zeros((0, 0), np.int32)
     frame = np.zeros((n + 1, 7), np.int64)
-    frame[0, 0] = high
-    frame[0, 1] = slack
-    frame[0, 2] = base
-    words = random_words(len(table), np.int64(1))
-    cost_words = random_words(costs, np.int64(2**40))
-    worst = _least_sums(n, new_mass, new_cost_start, new_cost, new_cost_count, cost_weight, cost_step)
-    ends = segment_ends(table_start, table)
-    packed = Items(
-        new_ids, new_lengths, new_mass, new_alone, new_profit, new_start, new_feature, new_count, worst, K, reach
+    frame[0, 0], frame[0, 1], frame[0, 2] = high, slack, base
+    worst = _least_sums(n, mass, paid_starts, paid_cost, copies, weight, step)
+    items = Items(
+        _picked(ids, order), lengths, mass, _picked(alone, place), profit, starts, _picked(feature, entry),
+        _picked(count, entry), worst, K, reach,
+    )  # fmt: skip
+    words, cost_words = random_words(len(table), np.int64(1)), random_words(costs, np.int64(2**40))
+    have, ends = np.zeros(len(price), np.int64), segment_ends(table_start, table)
+    tables = FeatureTables(table_start, table, price, best, words, ends, have, left)
+    held, charged = np.zeros(costs, np.int64), np.zeros(costs, np.int64)
+    share = _picked(cost_share, payment)
+    paid_costs = CostTables(
+        paid_starts, paid_cost, copies, share, weight, step, cost_words, held, cost_left, charged, unpaid
     )
-    tables = FeatureTables(table_start, table, price, best, words, ends, np.zeros(len(price), np.int64), left)
-    found = CostTables(
-        new_cost_start,
-        new_cost,
-        new_cost_count,
-        new_share,
-        cost_weight,
-        cost_step,
-        cost_words,
-        np.zeros(costs, np.int64),
-        cost_left,
-        np.zeros(costs, np.int64),
-        unpaid,
-    )
-    return packed, tables, found, frame
+    return items, tables, paid_costs, frame
 
 
 def _lists(owner: IntArray, owned: IntArray, owners: int) -> tuple[IntArray, IntArray]:
-    order = owner.argsort(kind="stable")
-    start = np.zeros(owners + 1, np.int64)
-    np.bincount(owner, minlength=owners).cumsum(out=start[1:])
+    start, order = grouped(owner, owners)
     return start, owned[order]
 
 
@@ -890,28 +824,6 @@ class Search:
         return node
 
 
-@njit(cache=True)
-def total_of(held, core):
-    """Return the value of some units of a core, without joints and without the units taken before (`base`)."""
-    _ids, _lengths, mass, start, feature, count, table_start, table, _price, costs, _base, _low, _high, _, _ties = core
-    cost_start, cost, cost_count, _fee_share, cost_weight, cost_step = costs
-    have = np.zeros(len(table_start) - 1, np.int64)
-    paid = np.zeros(len(cost_weight), np.int64)
-    total = 0
-    for i in range(len(held)):
-        if held[i]:
-            total += mass[i]
-            for k in range(start[i], start[i + 1]):
-                have[feature[k]] += count[k]
-            for k in range(cost_start[i], cost_start[i + 1]):
-                paid[cost[k]] += cost_count[k]
-    for g in range(len(cost_weight)):
-        total -= cost_weight[g] * min(paid[g], cost_step[g])
-    for f in range(len(have)):
-        total += table[table_start[f] + min(have[f], table_start[f + 1] - table_start[f] - 1)]
-    return total
-
-
 _MOST: Final = 20_000  # Largest number of possible exchanges of a set that is improved at a split of a search.
 _SHAKES: Final = 400_000  # Chosen units times units times rounds of `shaken`: a few milliseconds.
 
@@ -943,32 +855,23 @@ class TiedMoves(NamedTuple):
 
 @njit(cache=True)
 def _worths(core):
-    mass, start, feature, count, table_start, table = core[2], core[3], core[4], core[5], core[6], core[7]
-    cost_start, cost, cost_count, _cost_share, cost_weight, cost_step = core[9]
-    m, many = len(table_start) - 1, len(cost_weight)
-    if many == 0:
-        return Worths(mass, start, feature, count, table_start, table)
-    out_start = start + cost_start
-    out_feature = np.empty(len(feature) + len(cost), np.int64)
-    out_count = np.empty(len(out_feature), np.int64)
-    at = 0
-    for i in range(len(mass)):
-        for k in range(start[i], start[i + 1]):
-            out_feature[at], out_count[at] = feature[k], count[k]
-            at += 1
-        for k in range(cost_start[i], cost_start[i + 1]):
-            out_feature[at], out_count[at] = m + cost[k], cost_count[k]
-            at += 1
-    starts = np.empty(m + many + 1, np.int64)
-    starts[: m + 1] = table_start
-    for g in range(many):
-        starts[m + g + 1] = starts[m + g] + cost_step[g] + 1
-    tables = np.empty(starts[m + many], np.int64)
-    tables[: len(table)] = table
-    for g in range(many):
-        for c in range(cost_step[g] + 1):
-            tables[starts[m + g] + c] = -cost_weight[g] * c
-    return Worths(mass, out_start, out_feature, out_count, starts, tables)
+    start, feature, count, table_start, table, _price, _share = with_costs(core[3:9], core[9])
+    return Worths(core[2], start, feature, count, table_start, table)
+
+
+@njit(cache=True)
+def total_of(held, core):
+    """Return the value of some units of a core, without joints and without the units taken before (`base`)."""
+    mass, start, feature, count, table_start, table = _worths(core)
+    have, total = np.zeros(len(table_start) - 1, np.int64), 0
+    for i in range(len(held)):
+        if held[i]:
+            total += mass[i]
+            for k in range(start[i], start[i + 1]):
+                have[feature[k]] += count[k]
+    for f in range(len(have)):
+        total += table[table_start[f] + min(have[f], table_start[f + 1] - table_start[f] - 1)]
+    return total
 
 
 @njit(cache=True)

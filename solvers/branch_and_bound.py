@@ -615,27 +615,20 @@ def _of_cover(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach:
 def smallest_fraction(value: Fraction, largest: int) -> Fraction:
     """Return the least fraction >= a value whose denominator is at most `largest`.
 
-    The convergents and semiconvergents of the value bracket it by neighbours in the Farey sequence, as in
-    `Fraction.limit_denominator`, which returns the nearer of the two.
+    If the nearest fraction p / q is less, the result is its successor in the Farey sequence: the fraction r / s with
+    ``r q - p s = 1`` and the largest s.
 
     Examples
     --------
     >>> smallest_fraction(Fraction(314, 1000), 20)
     Fraction(6, 19)
     """
-    if value.denominator <= largest:
-        return value
-    p0, q0, p1, q1 = 0, 1, 1, 0
-    n, d = value.numerator, value.denominator
-    while True:
-        a = n // d
-        q2 = q0 + a * q1
-        if q2 > largest:
-            break
-        p0, q0, p1, q1 = p1, q1, p0 + a * p1, q2
-        n, d = d, n - a * d
-    k = (largest - q0) // q1
-    return max(Fraction(p0 + k * p1, q0 + k * q1), Fraction(p1, q1))
+    near = value.limit_denominator(largest)
+    if near >= value:
+        return near
+    p, q = near.numerator, near.denominator
+    s = largest - (largest + pow(p, -1, q)) % q
+    return Fraction((p * s + 1) // q, s)
 
 
 _PARTS: Final = 16  # The first target is 1 / `_PARTS` of the gap below the bound.

@@ -329,6 +329,24 @@ def least_of(fixed, walk):
 
 
 @njit(cache=True)
+def _insert(values, count, value):
+    """Insert a value into the first `count` values, which are ascending."""
+    while count > 0 and values[count - 1] > value:
+        values[count] = values[count - 1]
+        count -= 1
+    values[count] = value
+
+
+@njit(cache=True)
+def _rank(order, count, unit, worth):
+    """Insert a unit into the first `count` units, whose worth is descending."""
+    while count > 0 and worth[order[count - 1]] < worth[unit]:
+        order[count] = order[count - 1]
+        count -= 1
+    order[count] = unit
+
+
+@njit(cache=True)
 def _hold(fixed, walk, ceilings, depth):
     scalars, kind, weights = walk.scalars, fixed.rules[KIND], fixed.weights
     top, bottom = pair_at(kind, weights, walk.totals, depth)
@@ -337,13 +355,8 @@ def _hold(fixed, walk, ceilings, depth):
     for total in range(len(walk.totals)):
         walk.seen[total, 0] = walk.totals[total, depth]
     if fixed.rules[BOUNDED_ABOVE]:
-        units = ceilings.units
-        for number in range(depth):  # ascending
-            unit, place = walk.path[number], number
-            while place > 0 and units[place - 1] > unit:
-                units[place] = units[place - 1]
-                place -= 1
-            units[place] = unit
+        for number in range(depth):
+            _insert(ceilings.units, number, walk.path[number])
         # By a contiguous array, as other callers pass: for a column `correct` would be compiled again.
         totals = ceilings.totals
         for total in range(len(totals)):
@@ -489,6 +502,11 @@ class Found(NamedTuple):
     stopped: Stopped | None  # Reason if `check` stopped the search.
 
 
+def _features(instance: Coverage) -> tuple[IntArray, ...]:
+    entries = instance.unit_start, instance.unit_feature, instance.unit_count
+    return tuple(map(kernel_array, (*entries, instance.level_start, instance.level, instance.slot)))
+
+
 def search_few_units(
     instance: Coverage, check: Callable[[], object], node_limit: int | None = None, *, work: int | None = None
 ) -> Found | None:
@@ -520,14 +538,12 @@ def search_few_units(
         check()
         if (found := _by_table(instance, lengths)) is not None:
             return found
-    entries = kernel_array(instance.unit_start), kernel_array(instance.unit_feature), kernel_array(instance.unit_count)
-    tables = kernel_array(instance.level_start), kernel_array(instance.level), kernel_array(instance.slot)
     ceilings = arrays_of_ceilings(instance.ceilings, units, totals) if instance.ceilings else NO_CEILINGS
     limits = (min(instance.min_length, _LARGEST), min(instance.max_length, _LARGEST))
     rules = np.array([*limits, kind, not varies, bool(instance.ceilings)], np.int64)
     shares = instance.weights if kind == SUM else (1,)
     fixed, walk, whole = begun(
-        lengths, *entries, *tables, kernel_array(instance.mass), np.array(shares, np.int64),
+        lengths, *_features(instance), kernel_array(instance.mass), np.array(shares, np.int64),
         instance.constants[:totals].copy(), rules, depths,
     )  # fmt: skip
     if not whole or (whole == 2 and not fits(instance)):
@@ -590,11 +606,7 @@ def _corrected(packed, ceilings, order, one, two, three):
     count = np.int64(0)
     for place in (one, two, three):
         if place >= 0:
-            at = count
-            while at > 0 and ceilings.units[at - 1] > order[place]:
-                ceilings.units[at] = ceilings.units[at - 1]
-                at -= 1
-            ceilings.units[at] = order[place]
+            _insert(ceilings.units, count, order[place])
             count += 1
     totals = ceilings.totals
     for total in range(len(totals)):
@@ -716,11 +728,8 @@ def search_table(
         for total in range(4):
             largest[total] = max(largest[total], (given[unit] >> (_LANE * total)) & 0xFFFF)
         top, bottom = _value(base + given[unit])
-        at = unit
-        while at > 0 and value[at - 1] < top / bottom:
-            value[at], order[at] = value[at - 1], order[at - 1]
-            at -= 1
-        value[at], order[at] = top / bottom, unit
+        value[unit] = top / bottom
+        _rank(order, unit, unit, value)
     for total in range(4):
         if constants[total] + 3 * largest[total] >= _IN_LANE:
             return best, 0
@@ -841,16 +850,11 @@ def _by_table(instance: Coverage, lengths: IntArray) -> Found | None:
     made, low, high = len(instance.constants) // 2, instance.min_length, instance.max_length
     if high > 3 or made > 2 or instance.size > _MOST_OF_TABLE or set(instance.weights) != {1} or (lengths != 1).any():
         return None
-    arrays = (
-        instance.unit_start, instance.unit_feature, instance.unit_count, instance.level_start, instance.level,
-        instance.slot, instance.constants, instance.mass,
-    )  # fmt: skip
     ceilings = arrays_of_ceilings(instance.ceilings, instance.size, 2 * made) if instance.ceilings else NO_CEILINGS
-    found, chosen, totals = (np.zeros(room, np.int64) for room in (3, 3, 4))
-    state = _search_instance_by_table(
-        *map(kernel_array, arrays), low, high, ceilings, np.int64(_TABLE_WORK), found, chosen, totals
-    )
-    if state <= 0:
+    result = found, chosen, totals = np.zeros(3, np.int64), np.zeros(3, np.int64), np.zeros(4, np.int64)
+    constants, mass = kernel_array(instance.constants), kernel_array(instance.mass)
+    work = np.int64(_TABLE_WORK)
+    if _search_instance_by_table(_features(instance), constants, mass, (low, high), ceilings, work, result) <= 0:
         return None
     tops, bottoms = totals[: 2 * made : 2].tolist(), totals[1 : 2 * made : 2].tolist()
     key = sum(map(Fraction, tops, bottoms), Fraction(0)) / made
@@ -892,10 +896,8 @@ def search_extracts(
         tokens = ids[before : start[sentence + many]]
         lengths = words[sentence + own[-1] : sentence + many]
         sentence += many
-        _search_extract(
-            tokens, begin, lengths, different[topic], own, coded, form, ceilings, found[topic], chosen[topic],
-            all_totals[topic],
-        )  # fmt: skip
+        result = found[topic], chosen[topic], all_totals[topic]
+        _search_extract(tokens, begin, lengths, different[topic], own, coded, form, ceilings, result)
         if found[topic, 0] >= 0 and len(scored):
             units = np.empty(found[topic, 0], np.int64)
             for place in range(len(units)):
@@ -909,8 +911,9 @@ def search_extracts(
 
 # Inlined, like `_search_instance`, because otherwise all that they call would be compiled once for each.
 @njit(cache=True, inline="always")
-def _search_extract(tokens, begin, words, different, bounds, coded, form, ceilings, found, chosen, all_totals):
-    """Make the instance of one topic and search it; `found` is unchanged if no optimum is proven."""
+def _search_extract(tokens, begin, words, different, bounds, coded, form, ceilings, result):
+    """Make the instance of one topic and search it; `result` is unchanged if no optimum is proven."""
+    found, chosen, _ = result
     max_length, min_length, in_words, measure, distinct, mean, unmatched, overlong, apart = form
     references, parts = len(bounds) - 1, len(coded)
     # Rows: the texts that are clipped separately (references or their sentences), then the sentences to extract.
@@ -946,7 +949,7 @@ def _search_extract(tokens, begin, words, different, bounds, coded, form, ceilin
     if not recall and distinct and not in_words and max_length <= 3 and ratios <= 2:
         state = _search_extract_by_table(
             first, keys, totals, kinds, denominators, units, references, mean, measure, max_length, min_length,
-            ceilings, found, chosen, all_totals,
+            ceilings, result,
         )  # fmt: skip
         for place in range(found[0]):
             chosen[place] = units[chosen[place]] - own
@@ -1019,6 +1022,7 @@ def _search_extract(tokens, begin, words, different, bounds, coded, form, ceilin
         first, keys, copies, covers[: cover + 1], held[:filled], weights[:filled], units
     )
     slot = np.empty(len(level_start) - 1, np.int64)
+    instance = start, feature, number, level_start, level, slot
     one = 0
     for cover in range(len(features)):
         if cover_all and cover % 2 and features[cover] == 0:
@@ -1032,21 +1036,16 @@ def _search_extract(tokens, begin, words, different, bounds, coded, form, ceilin
         lengths[place] = words[units[place]] if in_words else 1
         alike = alike and lengths[place] == 1
     if longest:
-        start, feature, number, level_start, level, slot, ceilings = _with_subsequences(
-            tokens, begin, different, bounds, units, gains, feeds, start, feature, number, level_start, level, slot,
-            1 if recall else len(constants), ceilings,
-        )  # fmt: skip
-    state = np.int64(0)
+        searched = 1 if recall else len(constants)
+        instance, ceilings = _with_subsequences(
+            tokens, begin, different, bounds, units, gains, feeds, instance, searched, ceilings
+        )
+    state, limits = np.int64(0), (min_length, max_length)
     if not recall and not cover_all and max_length <= 3 and alike:
-        state = _search_instance_by_table(
-            start, feature, number, level_start, level, slot, constants, mass, min_length, max_length, ceilings,
-            np.int64(_TOGETHER_WORK), found, chosen, all_totals,
-        )  # fmt: skip
+        work = np.int64(_TOGETHER_WORK)
+        state = _search_instance_by_table(instance, constants, mass, limits, ceilings, work, result)
     if state == 0:
-        _search_instance(
-            lengths, start, feature, number, level_start, level, slot, constants, mass, min_length, max_length, recall,
-            longest, ceilings, found, chosen, all_totals,
-        )  # fmt: skip
+        _search_instance(lengths, instance, constants, mass, limits, recall, longest, ceilings, result)
     for place in range(found[0]):
         chosen[place] = units[chosen[place]]
 
@@ -1073,15 +1072,13 @@ def _merged(denominators, totals, units, references, mean, measure, apart):
 
 
 @njit(cache=True)
-def _with_subsequences(
-    tokens, begin, different, bounds, units, gains, feeds, start, feature, number, level_start, level, slot, totals,
-    none,
-):  # fmt: skip
+def _with_subsequences(tokens, begin, different, bounds, units, gains, feeds, instance, totals, none):
     """Add the common subsequences of sentences to an instance, as `optsum.problem.objective.coverage_of` does.
 
     `units`: the numbers of the sentences. `gains`, `feeds` (references,): gain of a hit in each reference, and the
     total that it feeds. `totals`: number of totals that are searched. `none`: the arrays of no ceilings.
     """
+    start, feature, number, level_start, level, slot = instance
     size, end, features = len(units), begin[bounds[-1]], len(slot)
     covered = covered_positions(tokens, begin, bounds[-1], different)
     feature_of = np.full(end, -1, np.int64)  # the feature of each position that some unit covers
@@ -1124,12 +1121,11 @@ def _with_subsequences(
     out_start, out_level_start = np.zeros(size + 1, np.int64), np.empty(features + more + 1, np.int64)
     out_feature, out_number = np.empty(entries, np.int64), np.ones(entries, np.int64)
     out_level, out_slot = np.zeros(len(level) + 2 * more, np.int64), np.empty(features + more, np.int64)
-    for one in range(features + 1):
-        out_level_start[one] = level_start[one]
+    out_level_start[0] = level_start[0]
+    for one in range(features):
+        out_slot[one], out_level_start[one + 1] = slot[one], level_start[one + 1]
     for place in range(len(level)):
         out_level[place] = level[place]
-    for one in range(features):
-        out_slot[one] = slot[one]
     for reference in range(len(bounds) - 1):
         for token in range(different):
             group_of[token] = -1
@@ -1165,14 +1161,13 @@ def _with_subsequences(
         capped, bits, copies, none.texts, none.own, none.start, none.token, none.places, none.most, none.flat,
         none.counts, np.zeros(totals, np.int64), np.zeros(size, np.int64),
     )  # fmt: skip
-    return out_start, out_feature, out_number, out_level_start, out_level, out_slot, ceilings
+    return (out_start, out_feature, out_number, out_level_start, out_level, out_slot), ceilings
 
 
 @njit(cache=True)
 def _search_extract_by_table(
-    first, keys, totals, kinds, denominators, units, references, mean, measure, high, low, none, found, chosen,
-    all_totals,
-):  # fmt: skip
+    first, keys, totals, kinds, denominators, units, references, mean, measure, high, low, none, result
+):
     """Search a topic whose n-grams count once by `search_table`, and return the state of this search.
 
     Numerator and denominator share the n-grams of a metric as features. `none`: the arrays of no ceilings.
@@ -1216,33 +1211,28 @@ def _search_extract_by_table(
         constants, none, low, high, np.int64(_TOGETHER_WORK),
     )  # fmt: skip
     if state > 0:
-        _take_found(best, 2 * ratios, found, chosen, all_totals)
+        _take_found(best, 2 * ratios, result)
     return state
 
 
 @njit(cache=True)
-def _take_found(best, totals, found, chosen, all_totals):
+def _take_found(best, totals, result):
     """Copy the totals, the units in ascending order and the number of nodes from a record of `search_table`."""
+    found, chosen, all_totals = result
     packed, count = best[_PACKED], 0
     for total in range(totals):
         all_totals[total] = (packed >> (_LANE * total)) & 0xFFFF
     for place in range(_FIRST, _FIRST + 3):
         if best[place] >= 0:
-            at = count
-            while at > 0 and chosen[at - 1] > best[place]:
-                chosen[at] = chosen[at - 1]
-                at -= 1
-            chosen[at] = best[place]
+            _insert(chosen, count, best[place])
             count += 1
     found[0], found[1], found[2] = count, count, best[_NODES]
 
 
 @njit(cache=True)
-def _search_instance_by_table(
-    start, feature, number, level_start, level, slot, constants, mass, low, high, ceilings, work, found, chosen,
-    all_totals,
-):  # fmt: skip
+def _search_instance_by_table(instance, constants, mass, limits, ceilings, work, result):
     """Search an instance by `search_table`, and return the state of this search: above 0 if the optimum is proven."""
+    start, feature, number, level_start, level, slot = instance
     all_constants = np.array([0, 1, 0, 1], np.int64)
     for total in range(len(constants)):
         all_constants[total] = constants[total]
@@ -1252,19 +1242,18 @@ def _search_instance_by_table(
     if len(steps) == 0:
         return 0
     best, state = search_table(
-        start, feature, number, level_start, steps, added, all_constants, ceilings, low, high, work
+        start, feature, number, level_start, steps, added, all_constants, ceilings, limits[0], limits[1], work
     )
     if state > 0:
-        _take_found(best, len(constants), found, chosen, all_totals)
+        _take_found(best, len(constants), result)
     return state
 
 
 @njit(cache=True, inline="always")
-def _search_instance(
-    lengths, start, feature, number, level_start, level, slot, constants, mass, low, high, integer, bounded, ceilings,
-    found, chosen, all_totals,
-):  # fmt: skip
-    """Search an instance as `search_few_units` does; `found` is unchanged if no optimum is proven."""
+def _search_instance(lengths, instance, constants, mass, limits, integer, bounded, ceilings, result):
+    """Search an instance as `search_few_units` does; `result` is unchanged if no optimum is proven."""
+    start, feature, number, level_start, level, slot = instance
+    (low, high), (found, chosen, all_totals) = limits, result
     units, made = len(lengths), len(constants) // 2
     totals = 1 if integer else 2 * made
     kind = INTEGER if integer else RATIO if made == 1 else SUM
@@ -1274,13 +1263,9 @@ def _search_instance(
         return
     if _BOUNDS * units * (2 + 3 * ends * max(1, totals // 2)) > work:
         return
-    ascending = lengths.copy()
-    for place in range(1, units):
-        length, at = ascending[place], place
-        while at > 0 and ascending[at - 1] > length:
-            ascending[at] = ascending[at - 1]
-            at -= 1
-        ascending[at] = length
+    ascending = np.empty(units, np.int64)
+    for place in range(units):
+        _insert(ascending, place, lengths[place])
     depths, sum_of = np.int64(2), np.int64(0)
     for length in ascending:
         sum_of += length
@@ -1304,11 +1289,7 @@ def _search_instance(
         return
     count = walk.best[0]
     for place in range(count):
-        unit, at = walk.best[place + 1], place
-        while at > 0 and chosen[at - 1] > unit:
-            chosen[at] = chosen[at - 1]
-            at -= 1
-        chosen[at] = unit
+        _insert(chosen, place, walk.best[place + 1])
     # Check the optimum: evaluate it again by the definition.
     copies = np.zeros(len(slot), np.int64)
     again = constants.copy()
@@ -1347,11 +1328,7 @@ def _order(order, gains, lengths):
             worth += gains[total, unit]
         density[unit] = worth / max(float(lengths[unit]), 0.5)
     for place in range(1, len(order)):
-        unit, at = order[place], place
-        while at > 0 and density[order[at - 1]] < density[unit]:
-            order[at] = order[at - 1]
-            at -= 1
-        order[at] = unit
+        _rank(order, place, order[place], density)
 
 
 def see(run: Run, selection: Selection, claimed: Fraction) -> None:

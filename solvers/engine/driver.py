@@ -74,16 +74,12 @@ def _weights(core):
     for f in range(m):
         if price[f] > margin and price[f] < table[table_start[f] + 1] * scale - margin:
             weight[f] = np.sqrt(price[f] / scale) / copies[f] ** 0.75
-    shared = np.zeros(len(cost_weight), np.float64)
-    holders = np.zeros(len(cost_weight), np.int64)
+    shared, holders = np.zeros(len(cost_weight), np.float64), np.zeros(len(cost_weight), np.int64)
     for k in range(len(cost)):
         shared[cost[k]] += cost_share[k]
         holders[cost[k]] += cost_count[k]
     for g in range(len(cost_weight)):
-        if shared[g] > margin:
-            shared[g] = np.sqrt(shared[g] / scale) / holders[g] ** 0.75
-        else:
-            shared[g] = 0.0
+        shared[g] = np.sqrt(shared[g] / scale) / holders[g] ** 0.75 if shared[g] > margin else 0.0
     out = np.empty(len(mass), np.float64)
     for i in range(len(mass)):
         total = 0.05
@@ -110,46 +106,36 @@ def _weights(core):
 
 
 @njit(cache=True)
-def _trees(weight, parent, ties):
+def _root_of(group, a):
+    while group[a] != a:
+        group[a] = group[group[a]]
+        a = group[a]
+    return a
+
+
+@njit(cache=True)
+def _trees(weight, parent, joint, unit, joints):
     """Return the tree of each unit, the least weight in each tree, and groups of trees that share joints.
 
-    The last three results are the group of each unit, and the number of units and the least weight of each group.
+    `joint`, `unit`: entries "joint needs unit, or unit vetoes it". The last three results are the group of each unit,
+    and the number of units and the least weight of each group.
     """
-    need_joint, need_unit, veto_joint, veto_unit, joints = ties
     n = len(parent)
-    tree = np.empty(n, np.int64)
-    heaviest = np.zeros(n, np.float64)
+    tree, heaviest = np.empty(n, np.int64), np.zeros(n, np.float64)
     for i in range(n):
         tree[i] = i if parent[i] < 0 else tree[parent[i]]
         heaviest[tree[i]] = min(heaviest[tree[i]], weight[i])
-    group = np.arange(n)
-    first = np.full(joints, -1, np.int64)
-    for k in range(len(need_unit) + len(veto_unit)):
-        if k < len(need_unit):
-            o, t = need_joint[k], tree[need_unit[k]]
-        else:
-            o, t = veto_joint[k - len(need_unit)], tree[veto_unit[k - len(need_unit)]]
-        if first[o] < 0:
-            first[o] = t
-        a, b = first[o], t
-        while group[a] != a:
-            group[a] = group[group[a]]
-            a = group[a]
-        while group[b] != b:
-            group[b] = group[group[b]]
-            b = group[b]
-        if a != b:
-            group[max(a, b)] = min(a, b)
-    total = np.zeros(n, np.int64)
-    top = np.zeros(n, np.float64)
-    root = np.empty(n, np.int64)
+    group, first = np.arange(n), np.full(joints, -1, np.int64)
+    for k in range(len(joint)):
+        if first[joint[k]] < 0:
+            first[joint[k]] = tree[unit[k]]
+        a, b = _root_of(group, first[joint[k]]), _root_of(group, tree[unit[k]])
+        group[max(a, b)] = min(a, b)
+    root, total, top = np.empty(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.float64)
     for i in range(n):
-        a = tree[i]
-        while group[a] != a:
-            a = group[a]
-        root[i] = a
-        total[a] += 1
-        top[a] = min(top[a], heaviest[tree[i]])
+        root[i] = _root_of(group, tree[i])
+        total[root[i]] += 1
+        top[root[i]] = min(top[root[i]], heaviest[tree[i]])
     return tree, heaviest, root, total, top
 
 
@@ -171,7 +157,8 @@ def branching_order(core: Core) -> tuple[IntArray, int]:
         order = np.argsort(weights, kind="stable")
         return order, int(order[0]) if core.size else -1
     ties = core.ties
-    tree, heaviest, root, total, top = _trees(weights, ties.parent, (*ties[1:5], core.joints))
+    joint, unit = np.append(ties.need_joint, ties.veto_joint), np.append(ties.need_unit, ties.veto_unit)
+    tree, heaviest, root, total, top = _trees(weights, ties.parent, joint, unit, core.joints)
     close = total[root] <= _CLOSE
     first = np.where(close, top[root], heaviest[tree])
     group = np.where(close, root, tree)
@@ -492,10 +479,7 @@ class Driver(Budget):
         node = self._explore(self._whole(), target, root=True)
         if node == EMPTY_FAMILY and found is not None:  # stopped before the known set was found again
             node = self.store.add_all(list(found), EMPTY_SET)
-        return node, self._reason()
-
-    def _reason(self) -> Termination | None:
-        return None if self._stopped is None else self._stopped.termination
+        return node, None if self._stopped is None else self._stopped.termination
 
     def one_of(self, target: int) -> tuple[int, ...] | None:
         found: list[tuple[int, ...]] = []

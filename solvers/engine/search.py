@@ -693,10 +693,7 @@ def _lists(owner: IntArray, owned: IntArray, owners: int) -> tuple[IntArray, Int
 
 
 _NONE: Final = np.zeros(0, np.int64)
-_NO_WORDS: Final = np.zeros((0, 2), np.uint64)
-_NO_TIES: Final = TieTables(
-    _NONE, _NONE, _NO_WORDS, _NONE, _NONE, _NONE, _NONE, _NONE, _NONE, _NONE, _NONE, *[_NONE] * 6
-)
+_NO_TIES: Final = TieTables(_NONE, _NONE, np.zeros((0, 2), np.uint64), *[_NONE] * 14)
 
 
 def tie_tables(core: Core, order: IntArray) -> TieTables:
@@ -930,7 +927,10 @@ def _moved_tied(state, have, worths, moves, unit, sign):
 
 @njit(cache=True)
 def _fill_greedily(core, ties, state):
-    """Repeatedly add the unit with the largest gain per length, with its ancestors, if it fits and its gain is > 0."""
+    """Repeatedly add the unit with the largest gain per length, with its ancestors, if it fits and its gain is > 0.
+
+    The result tells whether any unit was added.
+    """
     lengths, high, parent, needed = core[1], core[12], core[14][0], core[14][1]
     n, joints = len(lengths), len(ties.surplus)
     tied = len(parent) > 0
@@ -954,6 +954,7 @@ def _fill_greedily(core, ties, state):
             else:
                 used += lengths[i]
                 _moved(have, worths, i, plus)
+    added = False
     while True:
         best = np.int64(-1)
         best_gain, best_length = np.int64(0), np.int64(1)
@@ -971,7 +972,8 @@ def _fill_greedily(core, ties, state):
             if gain > 0 and (best < 0 or float(gain) * max(best_length, 1) > float(best_gain) * max(length, 1)):
                 best, best_gain, best_length = np.int64(i), gain, length
         if best < 0:
-            return
+            return added
+        added = True
         used += best_length
         if tied:
             _moved_tied(state, have, worths, moves, best, plus)
@@ -1029,8 +1031,8 @@ def good_set(core: Core, greedy: tuple[tuple[int, ...], int] | None = None) -> t
     return other if other[1] > best[1] else best
 
 
-def _value_of(core: Core, state: States) -> int:
-    return reduced(core, state).base if core.tied else core.base + int(total_of(state == TAKEN, core.plain))
+def _set_and_value(core: Core, state: States) -> tuple[tuple[int, ...], int]:
+    return tuple(sorted(core.ids[state == TAKEN].tolist())), core.base + int(total_of(state == TAKEN, core.plain))
 
 
 @njit(cache=True)
@@ -1044,11 +1046,10 @@ def _improve(core, ties, state):
     n = len(lengths)
     worths = _worths(core)
     have = np.zeros(len(worths[4]) - 1, np.int64)
-    used, chosen = 0, 0
+    used = 0
     for i in range(n):
         if state[i] == 1:
             used += lengths[i]
-            chosen -= 1
             _moved(have, worths, i, plus)
     into = np.int64(0)
     while into >= 0:
@@ -1070,10 +1071,7 @@ def _improve(core, ties, state):
             _moved(have, worths, into, plus)
             state[out], state[into] = 0, 1
             used += lengths[into] - lengths[out]
-    _fill_greedily(core, ties, state)
-    for i in range(n):
-        chosen += state[i] == 1
-    return chosen > 0
+    return _fill_greedily(core, ties, state)
 
 
 def polished(core: Core, most: int = _MOST) -> tuple[tuple[int, ...], int] | None:
@@ -1090,7 +1088,7 @@ def polished(core: Core, most: int = _MOST) -> tuple[tuple[int, ...], int] | Non
     plain, ties = core.plain, tie_tables(core, core.ids)
     while _improve(plain, ties, state):
         pass
-    return tuple(core.ids[state == TAKEN].tolist()), _value_of(core, state)
+    return _set_and_value(core, state)
 
 
 @njit(cache=True)
@@ -1125,4 +1123,4 @@ def shaken(core: Core, units: Sequence[int], enough: int) -> tuple[tuple[int, ..
     state: States = np.isin(core.ids, units).astype(np.int8)
     rounds = _SHAKES // max(1, len(units) * core.size)
     _shaken(core.plain, tie_tables(core, core.ids), state, enough - core.base, rounds)
-    return tuple(sorted(core.ids[state == TAKEN].tolist())), _value_of(core, state)
+    return _set_and_value(core, state)

@@ -153,21 +153,10 @@ def halves_of(instance: Coverage) -> Halves | None:
     entries = tuple(map(kernel_array, (instance.unit_start, instance.unit_feature, instance.unit_count)))
     gains = tuple(map(kernel_array, (instance.level_start, instance.level, instance.slot)))
     words, long, short, fields = _encode(units, cut, entries, gains, kernel_array(instance.mass))
-    word_total, word_shift, shared_words = words
-    if len(word_total) > _MOST_WORDS:
+    if len(words[0]) > _MOST_WORDS:
         return None
-    field_start, field = fields
-    return Halves(
-        Half._make((units[cut:], lengths[cut:], *long, 0)),
-        Half._make((units[:cut], lengths[:cut], *short, 1)),
-        sets,
-        word_total,
-        word_shift,
-        shared_words,
-        field_start,
-        field,
-        *gains,
-    )
+    halves = Half._make((units[cut:], lengths[cut:], *long, 0)), Half._make((units[:cut], lengths[:cut], *short, 1))
+    return Halves(*halves, sets, *words, *fields, *gains)
 
 
 @njit(cache=True)
@@ -437,17 +426,6 @@ _BLOCK: Final = 1024
 MARGIN: Final = 1e-9  # Relative margin of candidates, far above rounding errors, and far below most differences.
 
 
-class Stack(NamedTuple):
-    """State of the units on the path through the long half, and of all prefixes of the path."""
-
-    copies: IntArray  # (features,): copies in the whole path.
-    # totals, words, length: (units + 1, totals), (units + 1, words), (units + 1,): row d is for the first d units of
-    # the path.
-    totals: IntArray
-    words: IntArray
-    length: IntArray
-
-
 class PairWalk(NamedTuple):
     """The data of a walk, its position, and the best selection so far.
 
@@ -458,7 +436,12 @@ class PairWalk(NamedTuple):
     rules: IntArray
     constants: IntArray
     weights: IntArray
-    stack: Stack
+    copies: IntArray  # (features,): copies in the whole path.
+    # totals, words, length: (units + 1, totals), (units + 1, words), (units + 1,): row d is for the first d units of
+    # the path.
+    totals: IntArray
+    words: IntArray
+    length: IntArray
     path: IntArray
     best: IntArray
     scalars: IntArray
@@ -484,12 +467,10 @@ def start_pairs(instance: Coverage, halves: Halves, combination: int, *, exact: 
         np.array([instance.min_length, instance.max_length, combination, exact], np.int64),
         kernel_array(instance.constants),
         kernel_array(instance.weights),
-        Stack(
-            np.zeros(len(halves.slot), np.int64),
-            np.zeros((n + 1, totals), np.int64),
-            np.zeros((n + 1, len(halves.word_total)), np.int64),
-            np.zeros(n + 1, np.int64),
-        ),
+        np.zeros(len(halves.slot), np.int64),
+        np.zeros((n + 1, totals), np.int64),
+        np.zeros((n + 1, len(halves.word_total)), np.int64),
+        np.zeros(n + 1, np.int64),
         np.zeros(n + 1, np.int64),
         np.zeros(n + 2, np.int64),
         np.zeros(13, np.int64),
@@ -499,13 +480,14 @@ def start_pairs(instance: Coverage, halves: Halves, combination: int, *, exact: 
         np.zeros((1 if combination == INTEGER else totals, _BLOCK), np.int64),
         np.zeros(0 if combination == INTEGER else _BLOCK),
     )
-    walk.stack.totals[0] = instance.constants
+    walk.totals[0] = instance.constants
     walk.scalars[_AT] = -1
     return walk
 
 
 @njit(cache=True)
-def _take(row: Any, path: Any, depth: int, mask: int) -> None:
+def take(row: Any, path: Any, depth: int, mask: int) -> None:
+    """Write a selection to a row: the number of units on a path, these units, and the mask of the short units."""
     row[0] = depth
     for place in range(depth):
         row[place + 1] = path[place]
@@ -521,12 +503,12 @@ def _meet(combination: int, weights: Any, scalars: Any, floats: Any, block: Any,
         scalars[_HELD], scalars[_TOP], scalars[_BOTTOM] = 1, top, bottom
         scalars[TIES], scalars[BEST_CHANGED], scalars[LISTED] = 0, 1, 0
         floats[0] = value_at(combination, weights, block, place)
-        _take(best, path, scalars[_DEPTH], mask)
+        take(best, path, scalars[_DEPTH], mask)
         ahead = 0
     if ahead == 0:
         scalars[TIES] += 1
         if scalars[LISTED] < len(listed):
-            _take(listed[scalars[LISTED]], path, scalars[_DEPTH], mask)
+            take(listed[scalars[LISTED]], path, scalars[_DEPTH], mask)
             scalars[LISTED] += 1
 
 
@@ -590,7 +572,7 @@ def _values(block: Any, values: Any, combination: int, weights: Any, base: Any, 
 @njit(cache=True)
 def _hold(walk: Any, masks: Any, first: int, size: int) -> Any:
     """Compare `size` evaluated selections from `first` on with the best; return how many, fewer if `FULL`."""
-    rules, _, weights, _, path, best, scalars, floats, listed, found, block, values = walk
+    rules, _, weights, _, _, _, _, path, best, scalars, floats, listed, found, block, values = walk
     combination = rules[_COMBINATION]
     for place in range(size):
         mask = masks[first + place]
@@ -606,7 +588,7 @@ def _hold(walk: Any, masks: Any, first: int, size: int) -> Any:
             else:
                 floats[0] = max(floats[0], values[place]) if scalars[_HELD] else values[place]
                 scalars[_HELD] = 1
-                _take(listed[scalars[LISTED]], path, scalars[_DEPTH], mask)
+                take(listed[scalars[LISTED]], path, scalars[_DEPTH], mask)
                 for total in range(len(block)):
                     found[scalars[LISTED], total] = block[total, place]
                 scalars[LISTED] += 1
@@ -658,12 +640,9 @@ def advance_pairs(halves: Any, shorts: Any, walk: Any, visits: int, steps: int) 
     """Visit up to `visits` more selections, in up to `steps` more sets of the long half."""
     _, lengths, unit_mask, mass, start, feature, held, highest = halves.long
     _, _, _, word_total, word_shift, shared, field_start, field, level_start, level, slot = halves
-    copies, totals, words, length = walk.stack
+    rules, _, weights, copies, totals, words, length, path, _, scalars, floats, _, _, block, values = walk
     short_length, masks, short_totals, short_words, begin = shorts
-    scalars, path, block, values, floats, weights = (
-        walk.scalars, walk.path, walk.block, walk.values, walk.floats, walk.weights
-    )  # fmt: skip
-    low, high, combination = walk.rules[_LOW], walk.rules[_HIGH], walk.rules[_COMBINATION]
+    low, high, combination = rules[_LOW], rules[_HIGH], rules[_COMBINATION]
     n = len(lengths)
     scalars[FULL] = 0
     if scalars[_AT] < 0:

@@ -53,6 +53,7 @@ from .meet_in_the_middle import (
     halves_of,
     shorts_of,
     start_pairs,
+    take,
     value_at,
 )
 
@@ -216,7 +217,7 @@ class FlipWalk(NamedTuple):
 
     state: State
     path: IntArray
-    best: IntArray
+    best: IntArray  # (units + 2,): the number of units, and the units; so are the rows of `listed`.
     scalars: IntArray
     listed: IntArray
 
@@ -256,16 +257,12 @@ def advance(arrays: Any, walk: Any, visits: int) -> None:
                 if scalars[_HELD] == 0 or ahead > 0:
                     scalars[_HELD], scalars[_TOP], scalars[_BOTTOM] = 1, top, bottom
                     scalars[TIES], scalars[BEST_CHANGED], scalars[LISTED] = 0, 1, 0
-                    for each in range(n):
-                        walk.best[each] = state.chosen[each]
+                    take(walk.best, path, depth, np.int64(0))
                     ahead = 0
                 if ahead == 0:
                     scalars[TIES] += 1
-                    row = scalars[LISTED]
-                    if row < len(walk.listed):
-                        walk.listed[row, 0] = depth
-                        for each in range(depth):
-                            walk.listed[row, each + 1] = path[each]
+                    if scalars[LISTED] < len(walk.listed):
+                        take(walk.listed[scalars[LISTED]], path, depth, np.int64(0))
                         scalars[LISTED] += 1
             continue
         if depth == 0:
@@ -286,11 +283,11 @@ class Flips(Walker):
 
     def __init__(self, coverage: Coverage, arrays: Arrays, rows: int) -> None:
         n, state = len(arrays.lengths), empty_state(arrays)
-        path, best, scalars = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(11, np.int64)
+        path, best, scalars = np.zeros(n, np.int64), np.zeros(n + 2, np.int64), np.zeros(11, np.int64)
         if arrays.min_length == 0 and state.scalars[MISSING] == 0:  # the empty selection is not counted
             top, bottom = value_pair(arrays, state)
             scalars[[_HELD, _TOP, _BOTTOM]] = 1, top, bottom
-        self._arrays, self._walk = arrays, FlipWalk(state, path, best, scalars, np.zeros((rows, n + 1), np.int64))
+        self._arrays, self._walk = arrays, FlipWalk(state, path, best, scalars, np.zeros((rows, n + 2), np.int64))
         self.expected = visits_of(coverage)
 
     def advance(self, visits: int) -> Selection | None:
@@ -301,7 +298,7 @@ class Flips(Walker):
         if not scalars[BEST_CHANGED]:
             return None
         scalars[BEST_CHANGED] = 0
-        return tuple(np.flatnonzero(self._walk.best).tolist())
+        return tuple(self._walk.best[1 : self._walk.best[0] + 1].tolist())
 
     def listed(self) -> list[list[int]]:
         return [row[1 : row[0] + 1].tolist() for row in self._walk.listed[: int(self._walk.scalars[LISTED])]]
@@ -335,7 +332,7 @@ class SimilarityWalk(NamedTuple):
     path: IntArray  # (depths,)
     scalars: IntArray  # (11,): as in `FlipWalk`.
     value: NDArray[np.float64]  # (1,): the largest value so far.
-    listed: IntArray  # (candidates, depths + 1): the number of units, and the units.
+    listed: IntArray  # (candidates, depths + 2): the number of units, and the units.
     found: IntArray  # (candidates, totals)
 
 
@@ -367,12 +364,9 @@ def advance_similarities(walk: Any, visits: int) -> None:
                 now = value_at(rules[2], weights, totals, depth)
                 if now >= value[0] * (1 - MARGIN):
                     value[0] = max(value[0], now)
-                    row = scalars[LISTED]
-                    listed[row, 0] = depth
-                    for place in range(depth):
-                        listed[row, place + 1] = path[place]
+                    take(listed[scalars[LISTED]], path, depth, np.int64(0))
                     for total in range(len(totals)):
-                        found[row, total] = totals[total, depth]
+                        found[scalars[LISTED], total] = totals[total, depth]
                     scalars[LISTED] += 1
             continue
         if depth == 0:
@@ -409,7 +403,7 @@ class Similarities(Deciding):
             np.zeros(deepest, np.int64),
             np.zeros(11, np.int64),
             np.full(1, -1.0),
-            np.zeros((_CANDIDATES, deepest + 1), np.int64),
+            np.zeros((_CANDIDATES, deepest + 2), np.int64),
             np.zeros((_CANDIDATES, len(totals)), np.int64),
         )
 

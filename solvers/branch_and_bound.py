@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, floor, isfinite
 from numbers import Rational
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -486,6 +486,10 @@ def _tough() -> Coverage:
     )
 
 
+# Returns all sets that reach a threshold, or some of them and the limit that was reached.
+_Sets: TypeAlias = Callable[[Fraction], tuple[Diagram, Termination | None]]
+# One optimum, or a good set if a limit was reached, if there is any; and a function that returns the statistics.
+_Reach: TypeAlias = tuple[Optima, _Sets, Callable[[], Mapping[str, Any]]]
 LISTED: Final = 2_000_000  # Largest number of sets that are evaluated one by one to count their different values.
 
 
@@ -495,45 +499,42 @@ def near_optima(instance: Coverage, nearness: Nearness, limits: Limits, deadline
     First the optimum is proven, which gives the threshold; then the engine that enumerates optima enumerates all sets
     that reach the threshold.
     """
-    if instance.goal is Sense.MINIMIZE:
-        reach = _of_cover(instance, limits, deadline)
-    else:
-        reach = (_of_recall if linear else _of_ratios)(instance, limits, deadline)
-    found, threshold, reason = reach.found, None, None
-    diagram = found.diagram
+    search = _of_cover if instance.goal is Sense.MINIMIZE else _of_recall if linear else _of_ratios
+    found, sets, statistics = search(instance, limits, deadline)
+    diagram, threshold, reason = found.diagram, None, None
     if found and (found.complete or nearness.known):
         if nearness.values is not None:
-            diagram, threshold, reason = _best_values(reach, nearness.values)
+            diagram, threshold, reason = _best_values(instance, Fraction(found.value), sets, nearness.values)
         else:
             key, step, power = Fraction(found.value), step_of(instance), power_of(instance)
             threshold = nearness.least(key, instance.goal, step=step, power=power)
-            diagram, reason = reach.sets(threshold)
+            diagram, reason = sets(threshold)
     return replace(
         found,
         diagram=diagram,
         complete=found.complete and reason is None,
         termination=found.termination if reason is None else reason.value,
-        statistics={**reach.statistics(), "diagram": len(diagram.nodes)},
+        statistics={**statistics(), "diagram": len(diagram.nodes)},
         least=threshold,
         best=next(iter(found), None),
     )
 
 
-def _best_values(reach: _Reach, wanted: int) -> tuple[Diagram, Fraction, Termination | None]:
+def _best_values(
+    instance: Coverage, best: Fraction, sets: _Sets, wanted: int
+) -> tuple[Diagram, Fraction, Termination | None]:
     """Return the selections with the `wanted` best values, the least of these values, and the limit that was reached.
 
     One enumeration suffices if some selection attains each possible value; otherwise it is repeated with twice the
     distance from the optimum.
     """
-    instance = reach.instance
     shortest = instance.goal is Sense.MINIMIZE
-    best = Fraction(reach.found.value)
     step = step_of(instance) or max(abs(best) / 200, Fraction(1, 10**6))
     last = Fraction(int(instance.lengths.sum())) if shortest else Fraction(0)
     away = step * (wanted - 1)
     while True:
         low = min(last, best + away) if shortest else max(last, best - away)
-        diagram, reason = reach.sets(low)
+        diagram, reason = sets(low)
         if reason is not None:
             return diagram, low, reason
         if diagram.count > LISTED:
@@ -547,34 +548,23 @@ def _best_values(reach: _Reach, wanted: int) -> tuple[Diagram, Fraction, Termina
         away = max(2 * away, step)
 
 
-@dataclass(frozen=True)
-class _Reach:
-    """The optimum of an instance, and a function that enumerates the sets that reach another value."""
-
-    instance: Coverage
-    found: Optima  # One optimum, or a good set if a limit was reached, if there is any.
-    # Returns all sets that reach a threshold, or some of them and the limit that was reached.
-    sets: Callable[[Fraction], tuple[Diagram, Termination | None]]
-    statistics: Callable[[], Mapping[str, Any]]
-
-
 def _of_recall(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach:
     bottom = int(instance.constants[1])
     try:
         engine = Driver(recall_program(instance), limits, deadline)
     except Stopped as stopped:
-        return _Reach(instance, none_found(instance, stopped), lambda _: (Diagram.of_sets([]), None), dict)
+        return none_found(instance, stopped), lambda _: (Diagram.of_sets([]), None), dict
 
     def sets(threshold: Fraction) -> tuple[Diagram, Termination | None]:
         lowest = max(0, engine.aim(engine.program.floor), engine.aim(ceil(threshold * bottom)))
         node, reason = engine.all_of(lowest)
         return engine.store.diagram(node), reason
 
-    return _Reach(instance, engine.optima(bottom, every=False), sets, engine.as_dict)
+    return engine.optima(bottom, every=False), sets, engine.as_dict
 
 
 def _of_ratios(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach:
-    """Return the `_Reach` of varying ratios; a new program is made for each value to be reached."""
+    """Search varying ratios; a new program is made for each value to be reached."""
     table = LengthTable(instance) if is_whole_text(instance) else None
     found = _solve_ratios(instance, limits, deadline, every=False)
     budget = Budget(limits, deadline)
@@ -593,11 +583,11 @@ def _of_ratios(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach
             return sets_reaching(ratio_program(instance, rounded), budget)
         return reaching_sum(instance, threshold, next(iter(found), ()), budget)
 
-    return _Reach(instance, found, sets, budget.as_dict)
+    return found, sets, budget.as_dict
 
 
 def _of_cover(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach:
-    """Return the `_Reach` of covers; an engine that maximizes the covered features enumerates longer covers."""
+    """Search covers; an engine that maximizes the covered features enumerates longer covers."""
     found = enumerate_covers(instance, limits, every=False, should_stop=lambda: deadline.passed)
     budget = Budget(limits, deadline)
     budget.statistics.nodes = found.nodes
@@ -609,7 +599,7 @@ def _of_cover(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach:
         full = int(instance.level[instance.level_start[1:] - 1].sum())
         return sets_reaching(program_of(within, (1, 0)), budget, full)
 
-    return _Reach(instance, found, sets, budget.as_dict)
+    return found, sets, budget.as_dict
 
 
 def smallest_fraction(value: Fraction, largest: int) -> Fraction:

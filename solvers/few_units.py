@@ -25,6 +25,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from math import gcd
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -99,15 +100,14 @@ class FewUnitsState(NamedTuple):
 
 
 @njit(cache=True)
-def begun(
-    lengths, start, feature, count, level_start, level, slot, mass, weights, constants, rules, depths
-):  # fmt: skip
+def begun(lengths, instance, mass, weights, constants, rules, depths):
     """Return an instance, the state before its first node, and 1 if all products of values fit into 64 bits.
 
     The last result is 2 if, by a quick test, products may not fit, and 0 if sums may not fit, or if a denominator is 0
     for every selection, so that no node would have a bound. `constants`: constants of the totals that are searched.
     `depths`: 2 more than the largest number of units that fit.
     """
+    start, feature, count, level_start, level, slot = instance
     units, totals = len(lengths), len(constants)
     column_start = np.zeros(len(slot) + 1, np.int64)
     for entry in range(len(feature)):
@@ -186,10 +186,10 @@ def _surely(gain, least, share):
 
 @njit(cache=True)
 def _more(fixed, walk, depth):
-    left, count, shortest = fixed.rules[MOST] - walk.place[LENGTH, depth], 0, fixed.rules[MOST]
+    left, shortest = fixed.rules[MOST] - walk.place[LENGTH, depth], fixed.rules[MOST]
     for number in range(walk.place[NEXT, depth], walk.place[COUNT, depth]):
         shortest = min(shortest, fixed.lengths[walk.units[depth, number]])
-        count += 1
+    count = walk.place[COUNT, depth] - walk.place[NEXT, depth]
     return max(1, min(count, left // shortest)) if shortest > 0 else max(1, count)
 
 
@@ -219,18 +219,15 @@ def _ends(fixed, walk, depth, share):
         if high1 > 0:
             smallest = min(smallest, low0 / high1)
         if fixed.lengths[unit] == 0:
-            dense0 = np.inf
-            dense1 = np.inf
+            dense0, dense1 = np.inf, np.inf
     most0 = min(most0, dense0 * left) if left > 0 else most0
     most1 = min(most1, dense1 * left) if left > 0 else most1
-    now = bottom0 / bottom1
-    high = now
+    low = high = bottom0 / bottom1
     if endless:
         high = (bottom0 + most0) / bottom1
-    elif largest > now:
+    elif largest > high:
         high = (bottom0 + most0) / (bottom1 + most0 / largest)
-    low = now
-    if smallest < now:
+    if smallest < low:
         low = (bottom0 + smallest * most1) / (bottom1 + most1)
     return low * (1 - _ROUNDING), high * (1 + _ROUNDING)
 
@@ -513,9 +510,8 @@ def search_few_units(
     """Search for one optimum with limited work; None if it is not supported. `check`: raises `Stopped` at a limit."""
     instance = instance.merged if len(instance.weights) > 1 else instance
     several = not instance.singletons or instance.rows or isinstance(instance, Facility)
-    if several or instance.goal is not Sense.MAXIMIZE or not instance.combination.adds:
-        return None
-    if max(instance.weights) >= _ROOM:
+    adds = instance.combination.adds and max(instance.weights) < _ROOM
+    if several or not adds or instance.goal is not Sense.MAXIMIZE:
         return None
     integer, units = instance.constant_denominator, len(instance.lengths)
     totals = 1 if integer else len(instance.constants)
@@ -541,11 +537,9 @@ def search_few_units(
     ceilings = arrays_of_ceilings(instance.ceilings, units, totals) if instance.ceilings else NO_CEILINGS
     limits = (min(instance.min_length, _LARGEST), min(instance.max_length, _LARGEST))
     rules = np.array([*limits, kind, not varies, bool(instance.ceilings)], np.int64)
-    shares = instance.weights if kind == SUM else (1,)
-    fixed, walk, whole = begun(
-        lengths, *_features(instance), kernel_array(instance.mass), np.array(shares, np.int64),
-        instance.constants[:totals].copy(), rules, depths,
-    )  # fmt: skip
+    shares, mass = instance.weights if kind == SUM else (1,), kernel_array(instance.mass)
+    weights, constants = np.array(shares, np.int64), instance.constants[:totals].copy()
+    fixed, walk, whole = begun(lengths, _features(instance), mass, weights, constants, rules, depths)
     if not whole or (whole == 2 and not fits(instance)):
         return None
     if units > _SORTED:
@@ -579,14 +573,6 @@ _TOP, _BOTTOM, _FIRST, _TIED, _PACKED, _NODES, _STEPS, _STAMP = 0, 1, 2, 5, 6, 7
 and first); whether another selection is as good; packed totals; number of nodes; number of steps; the last number used
 to mark features.
 """
-
-
-@njit(cache=True)
-def _pack(totals):
-    packed = np.int64(0)
-    for total in range(len(totals)):
-        packed += totals[total] << (_LANE * total)
-    return packed
 
 
 @njit(cache=True)
@@ -715,11 +701,13 @@ def search_table(
     best selection (10,); and 1 if all other selections are worse, 0 if another is as good or totals are too large, -1
     if the limit of steps was reached.
     """
-    units, base = len(start) - 1, _pack(constants)
+    units, base = len(start) - 1, np.int64(0)
     best = np.zeros(10, np.int64)
     given, value, order = mass.copy(), np.empty(units, np.float64), np.empty(units, np.int64)
     largest = np.zeros(4, np.int64)
     column_start = np.zeros(len(step_start), np.int64)
+    for total in range(4):
+        base += constants[total] << (_LANE * total)
     for unit in range(units):
         for entry in range(start[unit], start[unit + 1]):
             one = feature[entry]
@@ -960,12 +948,10 @@ def _search_extract(tokens, begin, words, different, bounds, coded, form, ceilin
     if recall and ratios > 1:
         for total in denominators:
             if total > 0:
-                left, right = common, total
-                while right:
-                    left, right = right, left % right
-                if common // left > _COMMON // total:
+                factor = gcd(common, total)
+                if common // factor > _COMMON // total:
                     return
-                common = common // left * total
+                common = common // factor * total
         if common * ratios > _COMMON:
             return
     cover_all = not recall and distinct == 1
@@ -1275,10 +1261,8 @@ def _search_instance(lengths, instance, constants, mass, limits, integer, bounde
     if depths * units * (totals + 5) > _ROOM or depths - 2 > MOST_CHOSEN or (integer and depths > _DEEPEST):
         return
     rules = np.array([low, high, kind, integer, bounded], np.int64)
-    fixed, walk, whole = begun(
-        lengths, start, feature, number, level_start, level, slot, mass, np.ones(made, np.int64), constants[:totals],
-        rules, depths,
-    )  # fmt: skip
+    weights = np.ones(made, np.int64)
+    fixed, walk, whole = begun(lengths, instance, mass, weights, constants[:totals], rules, depths)
     if whole != 1:
         return
     _order(walk.units[0], walk.gains[0], lengths)

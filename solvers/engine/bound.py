@@ -364,7 +364,6 @@ def decide(core: Core, target: int | None) -> tuple[int, States, int]:
     return int(bound), state, int(moved)
 
 
-_BY_COLUMN: Final = 1
 HUGE: Final = 1e30  # A limit that HiGHS takes for infinite.
 # Positions of a column or a row: at its lower limit, in the basis, or at its upper limit.
 BELOW: Final = 0
@@ -435,7 +434,7 @@ class Session:
             len(program.cost),
             len(program.row_lower),
             len(program.place),
-            _BY_COLUMN,
+            1,  # the matrix is given column by column
             1,  # minimize: HiGHS ends only minimizations at a bound, and a change of sense makes its basis useless
             0.0,
             program.cost / -self._divisor,
@@ -570,27 +569,11 @@ def _model(core):
         core
     )
     cost_start, cost, cost_count, _cost_share, cost_weight, cost_step = paid
-    n, m = len(mass), len(table_start) - 1
-    units = len(lengths)
-    costs = len(cost_weight)
-    lone = 0
-    for k in range(len(cost)):
-        lone += cost_count[k] < cost_step[cost[k]]
-    pieces = 0
-    for f in range(m):
-        last = np.int64(-1)
-        for t in range(table_start[f] + 1, table_start[f + 1]):
-            step = table[t] - table[t - 1]
-            if step > 0 and step != last:
-                pieces += 1
-                last = step
-    columns = n + pieces + costs + lone
-    worth = np.empty(columns, np.float64)
-    upper = np.ones(columns, np.float64)
-    first = np.empty(columns + 1, np.int32)
-    entries = len(feature) + units + pieces + 2 * len(cost) + lone
-    index = np.empty(entries, np.int32)
-    value = np.empty(entries, np.float64)
+    n, m, units, costs = len(mass), len(table_start) - 1, len(lengths), len(cost_weight)
+    most = n + len(table) + costs + len(cost)  # columns; arrays are cut to their true lengths at the end
+    worth, upper, first = np.empty(most, np.float64), np.ones(most, np.float64), np.empty(most + 1, np.int32)
+    most = len(feature) + units + len(table) + 3 * len(cost)
+    index, value = np.empty(most, np.int32), np.empty(most, np.float64)
     at = 0
     for i in range(n):
         first[i] = at
@@ -615,7 +598,6 @@ def _model(core):
             if step > 0 and step != last:
                 first[c] = at
                 worth[c] = step
-                upper[c] = 1.0
                 index[at] = f
                 value[at] = -1.0
                 at += 1
@@ -644,8 +626,8 @@ def _model(core):
             value[at] = -1.0
             at += 1
             c += 1
-    first[columns] = at
-    return worth, upper, first, index, value
+    first[c] = at
+    return worth[:c], upper[:c], first[: c + 1], index[:at], value[:at]
 
 
 def linear_program(core: Core) -> LinearProgram | None:

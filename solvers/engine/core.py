@@ -884,9 +884,7 @@ def _with_seams(joints: list[_Occurrence], deadline: Deadline) -> list[_Occurren
         if joint.vetoes == inner or needed.isdisjoint(set(inner).difference(joint.vetoes)):
             seams.setdefault(joint.needs, id(joint))  # two joints of the same two units may be active together
     marked = set(seams.values())
-    return [
-        _Occurrence(joint.needs, joint.vetoes, True, joint.gives) if id(joint) in marked else joint for joint in joints
-    ]
+    return [replace(joint, seam=True) if id(joint) in marked else joint for joint in joints]
 
 
 def _cliques(members: list[int], joints: Sequence[_Occurrence]) -> list[list[int]]:

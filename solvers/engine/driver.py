@@ -58,10 +58,7 @@ _CLOSE: Final = 24  # Largest number of units in a group of trees that stays tog
 
 @njit(cache=True)
 def _weights(core):
-    """Return a weight <= 0 of each unit for `branching_order`.
-
-    The lower the weight, the looser the bound of a node in which the unit is undecided.
-    """
+    """Return weights <= 0 of units for `branching_order`: the lower, the looser the bound while a unit is undecided."""
     _ids, lengths, mass, start, feature, count, table_start, table, price, costs, _base, _low, _high, scale, ties = core
     cost_start, cost, cost_count, cost_share, cost_weight, _cost_step = costs
     parent, need_joint, need_unit, _vj, veto_unit, _ru, _rs, _rp, _row, _joint = ties
@@ -115,10 +112,9 @@ def _root_of(group, a):
 
 @njit(cache=True)
 def _trees(weight, parent, joint, unit, joints):
-    """Return the tree of each unit, the least weight in each tree, and groups of trees that share joints.
+    """Return the tree of each unit, the least weight in each, and groups of trees that share joints (`joint`, `unit`).
 
-    `joint`, `unit`: entries "joint needs unit, or unit vetoes it". The last three results are the group of each unit,
-    and the number of units and the least weight of each group.
+    The last three results are the group of each unit, and the number of units and the least weight of each group.
     """
     n = len(parent)
     tree, heaviest = np.empty(n, np.int64), np.zeros(n, np.float64)
@@ -479,7 +475,10 @@ class Driver(Budget):
         node = self._explore(self._whole(), target, root=True)
         if node == EMPTY_FAMILY and found is not None:  # stopped before the known set was found again
             node = self.store.add_all(list(found), EMPTY_SET)
-        return node, None if self._stopped is None else self._stopped.termination
+        return node, self._reason()
+
+    def _reason(self) -> Termination | None:
+        return None if self._stopped is None else self._stopped.termination
 
     def one_of(self, target: int) -> tuple[int, ...] | None:
         found: list[tuple[int, ...]] = []

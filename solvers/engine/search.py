@@ -600,35 +600,16 @@ def random_words(size, seed):
 
 
 @njit(cache=True)
-def fill_reach(lengths, skip, room):
-    """Return ``reach[d, c]``: the largest total length <= c of units from place d on."""
-    n = len(lengths)
-    reach = np.zeros((n + 1, room + 1), np.int32)
-    for d in range(n - 1, -1, -1):
-        w = lengths[d]
-        past = skip[d] if len(skip) else d + 1
-        for c in range(room + 1):
-            reach[d, c] = reach[past, c]
-            if c >= w:
-                reach[d, c] = max(reach[d, c], w + reach[d + 1, c - w])
-    return reach
-
-
-@njit(cache=True)
 def _least_sums(n, mass, start, costs, copies, weight, step):
     """Return ``least[d]``: the least amount that units from place d on, and all joints, can add to a value."""
-    least = np.zeros(n + 1, np.int64)
-    joints = 0
+    least, total = np.zeros(n + 1, np.int64), 0
     for i in range(len(mass) - 1, -1, -1):
         own = mass[i]
         for k in range(start[i], start[i + 1]):
             own -= weight[costs[k]] * min(copies[k], step[costs[k]])
-        if i >= n:
-            joints += min(own, 0)
-        else:
-            least[i] = least[i + 1] + min(own, 0)
-    for d in range(n):
-        least[d] += joints
+        total += min(own, 0)
+        if i < n:
+            least[i] = total
     return least
 
 
@@ -668,7 +649,9 @@ def _prepare(order, core, skip, grain):
     for k in range(len(cost)):
         cost_left[cost[k]] += cost_count[k]
     K = knapsack(lengths, profit, skip, low, high, grain)
-    reach = fill_reach(lengths, skip, high) if grain == 1 and low <= 0 else np.zeros((0, 0), np.int32)
+    reach = np.zeros((0, 0), np.int32)  # or the largest totals of lengths of the units from each place on
+    if grain == 1 and low <= 0:
+        reach = knapsack(lengths, lengths, skip, low, high, grain).astype(np.int32)
     frame = np.zeros((n + 1, 7), np.int64)
     frame[0, 0], frame[0, 1], frame[0, 2] = high, slack, base
     worst = _least_sums(n, mass, paid_starts, paid_cost, copies, weight, step)
@@ -899,10 +882,7 @@ def _gain_of(have, worths, item):
 
 @njit(cache=True)
 def _moved_tied(state, have, worths, moves, unit, sign):
-    """Add a unit with its missing ancestors (`sign` 1), or drop them again (-1); return gain and length.
-
-    The function is called before `state` changes.
-    """
+    """Add a unit and missing ancestors (`sign` 1), or drop them (-1), before `state` changes; return gain, length."""
     gain, length = np.int64(0), np.int64(0)
     n = len(moves.lengths)
     i = unit
@@ -927,10 +907,7 @@ def _moved_tied(state, have, worths, moves, unit, sign):
 
 @njit(cache=True)
 def _fill_greedily(core, ties, state):
-    """Repeatedly add the unit with the largest gain per length, with its ancestors, if it fits and its gain is > 0.
-
-    The result tells whether any unit was added.
-    """
+    """Repeatedly add the fitting unit with the largest gain > 0 per length, with its ancestors; return whether any."""
     lengths, high, parent, needed = core[1], core[12], core[14][0], core[14][1]
     n, joints = len(lengths), len(ties.surplus)
     tied = len(parent) > 0
@@ -1037,10 +1014,7 @@ def _set_and_value(core: Core, state: States) -> tuple[tuple[int, ...], int]:
 
 @njit(cache=True)
 def _improve(core, ties, state):
-    """Exchange one unit for another while this adds value, or shortens the set without loss; then fill up.
-
-    It returns whether units were added, after which more exchanges may help.
-    """
+    """Exchange units while this adds value, or shortens the set without loss; fill up; return whether that adds any."""
     lengths, high = core[1], core[12]
     plus, minus = np.int64(1), np.int64(-1)  # literals would compile `_moved` for each
     n = len(lengths)
@@ -1075,10 +1049,7 @@ def _improve(core, ties, state):
 
 
 def polished(core: Core, most: int = _MOST) -> tuple[tuple[int, ...], int] | None:
-    """Return a good set and its value; the set is improved by exchanges of units if at most `most` are possible.
-
-    The result is None with a minimum length or ties.
-    """
+    """Return a good set, improved if at most `most` exchanges exist, and its value; None with ties or a minimum."""
     if core.low > 0 or core.tied:
         return None
     units, value = good_set(core)

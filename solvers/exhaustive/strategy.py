@@ -14,6 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from itertools import chain
 from math import inf, isinf
 from typing import Any, ClassVar, Final, NamedTuple, TypeAlias, TypeGuard
@@ -65,7 +66,6 @@ _POWERS: Final = 1e290
 class Walker(ABC):
     """A resumable walk through all selections except the empty one."""
 
-    expected: float  # Approximate number of selections to visit; an upper limit for instances with parents.
     rate: float  # Approximate number of selections per second, until it is measured.
     stride: int  # Number of selections that are visited at first between two checks of the limits.
     visited = 0
@@ -73,13 +73,20 @@ class Walker(ABC):
     ties = 0
     done = False
 
+    def __init__(self, instance: Problem | Coverage, rows: int) -> None:
+        # Approximate number of selections to visit; an upper limit for instances with parents.
+        self.expected = visits_of(instance)
+        self._rows = rows
+        self._best: Key | None = None
+        self._ties: list[list[int]] = []
+
     @abstractmethod
     def advance(self, visits: int) -> Selection | None:
         """Visit up to `visits` more selections; return the best one so far if it is among them."""
 
-    @abstractmethod
     def listed(self) -> list[list[int]]:
         """Return selections with the best value so far, at most as many as there are rows for them."""
+        return self._ties
 
 
 def walker_of(problem: Problem, coverage: Coverage | None, see: Callable[[Selection], Evaluation], rows: int) -> Walker:
@@ -126,13 +133,10 @@ class Deciding(Walker):
     """A walk whose kernel picks candidates in floating point, with a wide margin, so that exact fractions decide."""
 
     def __init__(self, coverage: Coverage, rows: int) -> None:
-        self._coverage, self._rows = coverage, rows
-        self._keys: dict[tuple[int, ...], Key] = {}
-        self._best: Key | None = None
+        super().__init__(coverage, rows)
+        self._key_of = lru_cache(16 * _CANDIDATES)(lambda totals: key_of(coverage, totals, 0))
         if coverage.min_length == 0:  # the empty selection is not counted
-            self._best = key_of(coverage, tuple(coverage.constants.tolist()), 0)
-        self._ties: list[list[int]] = []
-        self.expected = visits_of(coverage)
+            self._best = self._key_of(tuple(coverage.constants.tolist()))
 
     def decide(self, listed: IntArray, found: IntArray) -> Selection | None:
         """Compare candidates (their rows in the kernel, and their totals) with the best; return a new best one."""
@@ -141,10 +145,7 @@ class Deciding(Walker):
             return best
         different, first, which = np.unique(found, axis=0, return_index=True, return_inverse=True)
         for number in np.argsort(first).tolist():  # in the order in which they were found
-            totals = tuple(different[number].tolist())
-            key = self._keys.get(totals)
-            if key is None:
-                key = self._keys[totals] = key_of(self._coverage, totals, 0)
+            key = self._key_of(tuple(different[number].tolist()))
             if self._best is None or key > self._best:
                 self._best, self.ties, self._ties = key, 0, []
                 best = tuple(self.units(listed[first[number]]))
@@ -152,16 +153,11 @@ class Deciding(Walker):
                 rows = np.flatnonzero(which.reshape(-1) == number)
                 self.ties += len(rows)
                 self._ties += [self.units(listed[row]) for row in rows[: self._rows - len(self._ties)]]
-        if len(self._keys) > 16 * _CANDIDATES:
-            self._keys.clear()
         return best
 
     @abstractmethod
     def units(self, row: IntArray) -> list[int]:
         """Return the units of a row of the kernel, in ascending order."""
-
-    def listed(self) -> list[list[int]]:
-        return self._ties
 
 
 class Pairs(Deciding):
@@ -237,11 +233,8 @@ def advance(arrays: Any, walk: Any, visits: int) -> None:
     while left > 0:
         length = state.scalars[LENGTH]
         if unit < n and length + rest[unit] >= arrays.min_length and length + least[unit] <= arrays.max_length:
-            if length + arrays.lengths[unit] > arrays.max_length:
-                unit += 1
-                continue
             parent = arrays.parents[unit]
-            if parent >= 0 and state.chosen[parent] == 0:
+            if length + arrays.lengths[unit] > arrays.max_length or (parent >= 0 and state.chosen[parent] == 0):
                 unit += 1
                 continue
             flip(arrays, state, unit)
@@ -287,8 +280,8 @@ class Flips(Walker):
         if arrays.min_length == 0 and state.scalars[MISSING] == 0:  # the empty selection is not counted
             top, bottom = value_pair(arrays, state)
             scalars[[_HELD, _TOP, _BOTTOM]] = 1, top, bottom
+        super().__init__(coverage, rows)
         self._arrays, self._walk = arrays, FlipWalk(state, path, best, scalars, np.zeros((rows, n + 2), np.int64))
-        self.expected = visits_of(coverage)
 
     def advance(self, visits: int) -> Selection | None:
         scalars = self._walk.scalars
@@ -428,14 +421,12 @@ class OneByOne(Walker):
     def __init__(
         self, problem: Problem, coverage: Coverage | None, see: Callable[[Selection], Evaluation], rows: int
     ) -> None:
-        self._problem, self._see, self._rows = problem, see, rows
+        super().__init__(problem if coverage is None else coverage, rows)
+        self._problem, self._see = problem, see
         self._selections = within_limits(problem, coverage)
-        self._best: Key | None = None
-        self._ties: list[list[int]] = []
         empty = problem.evaluate(())
         if empty.feasible:
             self._best = empty.key
-        self.expected = visits_of(problem if coverage is None else coverage)
 
     def advance(self, visits: int) -> Selection | None:
         """Visit up to `visits` more selections; return None, because `see` records better ones."""
@@ -456,9 +447,6 @@ class OneByOne(Walker):
                 if len(self._ties) < self._rows:
                     self._ties.append(list(selection))
         return None
-
-    def listed(self) -> list[list[int]]:
-        return self._ties
 
 
 def seconds_of(problem: Problem, worth: float) -> float:
@@ -547,13 +535,13 @@ seconds, and for problems outside the normal form.
 
 def is_few(problem: Problem, most_s: float = inf) -> bool:
     """Return whether visiting all selections of a problem takes `most_s` at most, and less than another search."""
-    worth = _ANY_S
-    if problem.can(Capability.COVERAGE):
-        instance = problem.coverage
-        if instance.combination.is_itself(instance.weights):
-            worth = _ONE_RATIO_S
-        else:
-            worth = _SIMILAR_S if _is_of_similarities(instance) else _SEVERAL_S
+    instance = problem.coverage if problem.can(Capability.COVERAGE) else None
+    if instance is None:
+        worth = _ANY_S
+    elif instance.combination.is_itself(instance.weights):
+        worth = _ONE_RATIO_S
+    else:
+        worth = _SIMILAR_S if _is_of_similarities(instance) else _SEVERAL_S
     worth = min(worth, most_s)
     return seconds_of(problem, worth) <= worth
 
@@ -680,9 +668,8 @@ class TimeEstimate:
             return None
         self._said = True
         self.seconds = self.selections * elapsed / visited
-        return self._sentence(limit_s) if self.seconds > _LONG_S else None
-
-    def _sentence(self, limit_s: float | None) -> str:
+        if self.seconds <= _LONG_S:
+            return None
         many = "more than 1e300" if isinf(self.selections) else f"{self.selections:.3g}"
         about = "about " if self.seconds < _AGE_OF_THE_EARTH_S else ""
         text = f"exhaustive: {many} selections, {about}{duration(self.seconds)}"

@@ -29,8 +29,8 @@ family: such "open" frames depend only on place and room. Keys of two different 
 Diagram nodes are (unit, without, with) as in `optsum.optima.optima`: node 0 is the empty family, node 1 the family of
 the empty set; a node whose `with` branch is empty is replaced by its `without` branch; equal nodes are shared.
 
-The features of a unit are changed in the loop of `run_search` itself, because helpers unpack their arrays at every
-call. Joints and rows, if any, are changed by helpers: `und` and `killed` count the undecided units of each joint, and
+The features of a unit are changed by functions that are inlined, because others unpack their arrays at every call.
+Joints and rows, if any, are changed by helpers: `und` and `killed` count the undecided units of each joint, and
 the units whose decision makes it impossible; `alive` counts the possible members of each row; `on` tells whether the
 decision of a row's unit allows a member (1 for rows without a unit). The price of a row is in the slack only while a
 member is possible; it is subtracted when the last one becomes impossible.

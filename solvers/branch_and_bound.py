@@ -12,7 +12,7 @@ For one optimum of an instance with a constant denominator, levels are added dur
 search continues with the remaining subtrees: finished subtrees have no set that reaches the target with fewer levels,
 hence none with more. If no subtree remains, no set reaches the target. Targets descend from the bound in growing steps.
 The first targets are cheap, and sets found there are near the optimum, so that the levels of good selections are known
-before the costly proof.
+before the costly proof. If denominators vary and selections are few, all are visited instead.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import ceil, floor, isfinite
+from math import ceil, floor, inf, isfinite
 from numbers import Rational
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 
@@ -55,7 +55,7 @@ from optsum.system.compiled import compiles
 from .engine.core import States, is_linear, program_of, with_minimum_row
 from .engine.driver import Budget, Driver, Statistics, rehearsal, sets_reaching
 from .engine.search import NodeStore
-from .exhaustive.strategy import Exhaustive, Flips, Pairs, evaluated_near, seconds_of, size_of_best
+from .exhaustive.strategy import Exhaustive, Flips, Pairs, evaluated_near, is_few, seconds_of, size_of_best
 from .few_units import prepare_few_units, prove_extracts, see, serve, two_ratios
 from .objectives.covers import enumerate_covers, solve_cover
 from .objectives.one_ratio import (
@@ -257,6 +257,8 @@ class BranchAndBound(Strategy):
         if isinstance(coverage, Facility):
             if self.bound != "knapsack" and is_linear(coverage):
                 Refining(run, coverage).search()
+            elif self.bound != "knapsack" and _visits(run.problem, run.limits):
+                Exhaustive().search(run)
             else:
                 search_by_levels(run, coverage, self.search)
             return True
@@ -300,6 +302,8 @@ class BranchAndBound(Strategy):
             return evaluated_near(problem, within, limits, should_stop, search_by_own_bound, visit).near(None, None)
         coverage = problem.coverage
         if isinstance(coverage, Facility):
+            if self.bound != "knapsack" and _visits(problem, limits):
+                return Exhaustive().enumerate(problem, limits, should_stop)
             return all_by_levels(coverage, limits, should_stop, self.enumerate)
         if coverage.goal is Sense.MINIMIZE:
             return enumerate_covers(coverage, limits, should_stop=should_stop)
@@ -404,6 +408,13 @@ def _patience(problem: Problem, limits: Limits) -> Limits:
         return limits
     nodes = _NODES_BEFORE + int(seconds * _NODES_A_SECOND)
     return limits if limits.nodes is not None and limits.nodes <= nodes else replace(limits, nodes=nodes)
+
+
+def _visits(problem: Problem, limits: Limits) -> bool:
+    """Return whether all selections are visited, which is quicker than levels if they are few and denominators vary."""
+    if is_linear(problem.coverage) or limits.nodes is not None or limits.evaluations is not None:
+        return False
+    return is_few(problem, inf if limits.time_s is None else limits.time_s)
 
 
 def _is_one_ratio(coverage: Coverage) -> bool:

@@ -12,6 +12,8 @@ from trying import blocks
 import optsum
 
 _UNIT = 10_000
+_BY_LEVELS: dict[str, Any] = {"node_limit": 10**12}  # with a limit of nodes, selections are not visited one by one
+_WAYS: Any = (("branch-and-bound", {}), ("exhaustive", {}), ("auto", {}), ("branch-and-bound", _BY_LEVELS))
 _OTHERS = ("greedy", "greedy+ls", "vns", "genetic", "lead", "random")
 
 
@@ -31,7 +33,8 @@ def test_the_optimum_is_that_of_brute_force(seeds: range) -> None:
         unit = (_UNIT, 7)[seed % 5 == 0]
         values = _values(seed, unit)
         best = max(values.values())
-        found = _solved(topic, ("branch-and-bound", "exhaustive", "auto")[seed % 3], similarity_unit=unit)
+        strategy, more = _WAYS[seed % 4]
+        found = _solved(topic, strategy, similarity_unit=unit, **more)
         assert found.status.value == "optimal"
         assert found.objective == pytest.approx(best, abs=1e-12)
         assert found.bound == found.objective
@@ -47,9 +50,10 @@ def test_all_optima_and_what_is_near_them(seeds: range) -> None:
         values = _values(seed)
         best = max(values.values())
         options: Any = {"metric": "similarity", "measure": "f1", "max_length": 7, "keep_unmatched": True}
-        found = optsum.enumerate_optima(topic, **options)
-        assert found.complete
-        assert set(found) == {chosen for chosen, value in values.items() if value >= best - 1e-12}
+        for more in ({}, _BY_LEVELS):
+            found = optsum.enumerate_optima(topic, **options, **more)
+            assert found.complete
+            assert set(found) == {chosen for chosen, value in values.items() if value >= best - 1e-12}
         near = optsum.enumerate_optima(topic, within="20%", **options)
         assert near.complete
         assert set(near) == {chosen for chosen, value in values.items() if value >= 0.8 * best - 1e-12}
@@ -74,8 +78,9 @@ def test_side_constraints_are_kept(seeds: range) -> None:
     for seed in seeds:
         topic = random_topic(seed)
         values = {chosen: value for chosen, value in _values(seed).items() if len(chosen) <= 2}
-        found = _solved(topic, "branch-and-bound", max_sentences=2)
-        assert found.objective == pytest.approx(max(values.values()), abs=1e-12)
+        for more in ({}, _BY_LEVELS):
+            found = _solved(topic, "branch-and-bound", max_sentences=2, **more)
+            assert found.objective == pytest.approx(max(values.values()), abs=1e-12)
 
 
 def _large(seed: int, weights: bool = False) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The strategies `greedy`, `lead` and `random`, from whose selections other searches start, and shared helpers.
 
-The helpers stop at the bound, and search problems without kernels. Problems in the
-normal form are searched greedily by the kernel of `optsum.coverage.greedy`.
+The helpers stop at the bound, and search problems without kernels. Problems in the normal form are searched greedily by
+the kernel of `optsum.coverage.greedy`.
 """
 
 from __future__ import annotations
@@ -90,6 +90,7 @@ class Greedy(Strategy):
                     last = run.selection = more
                     run.evaluation = evaluation
         if problem.can(Capability.COMBINATORIAL_BOUND) and problem.min_length == 0:
+            # The guaranteed share of the optimum for recall, n-grams within sentences and no minimum length.
             run.statistics["guarantee"] = 0.5 * (1 - 1 / e)
 
     @staticmethod
@@ -265,10 +266,10 @@ def random_start(run: Run, moves: Sequence[Move] | None = None) -> Selection:
             return problem.repair(until_feasible(run, shuffled), rng)
         ruled, length = on_arrays and bool(problem.coverage.rows), 0
         for move in shuffled:
-            added = set(move) - taken
+            added = tuple(set(move) - taken)
             longer = length + problem.length(added)
-            if longer <= problem.max_length and not (ruled and not problem.fits(taken | added)):
-                taken |= added
+            if longer <= problem.max_length and not (ruled and not problem.fits(taken.union(added))):
+                taken.update(added)
                 length = longer
         if length >= problem.min_length and on_arrays and not ruled:
             return tuple(sorted(taken))

@@ -257,7 +257,7 @@ class BranchAndBound(Strategy):
         if isinstance(coverage, Facility):
             if self.bound != "knapsack" and is_linear(coverage):
                 Refining(run, coverage).search()
-            elif self.bound != "knapsack" and _visits(run.problem, run.limits):
+            elif self.bound != "knapsack" and _visits(run.problem, limits_left(run)):
                 Exhaustive().search(run)
             else:
                 search_by_levels(run, coverage, self.search)

@@ -1205,7 +1205,7 @@ def _search_extract_by_table(
 def _take_found(best, totals, result):
     """Copy the totals, the units in ascending order and the number of nodes from a record of `search_table`."""
     found, chosen, all_totals = result
-    packed, count = best[_PACKED], 0
+    packed, count = best[_PACKED], np.int64(0)
     for total in range(totals):
         all_totals[total] = (packed >> (_LANE * total)) & 0xFFFF
     for place in range(_FIRST, _FIRST + 3):

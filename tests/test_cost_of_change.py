@@ -138,10 +138,10 @@ class Openings(Formulation):
 READER: Final = {
     "optsum/corpus/topics.py": [
         (
-            '    if first.startswith(b"["):\n        return array_records\n',
+            '    if first.startswith(b"["):\n        return array_records(lines, name)\n',
             (
-                '    if first.startswith(b"["):\n        return array_records\n'
-                '    if first.startswith(b"# topic "):\n        return _headed\n'
+                '    if first.startswith(b"["):\n        return array_records(lines, name)\n'
+                '    if first.startswith(b"# topic "):\n        return _headed(lines, name)\n'
             ),
         ),
         (

@@ -146,7 +146,7 @@ def in_order(units: frozenset[SentenceId]) -> tuple[SentenceId, ...]:
         return [(text, int(digits or -1)) for text, digits in re.findall(r"(\D*)(\d*)", unit)], unit
 
     numbers = sorted(unit for unit in units if isinstance(unit, int))
-    return (*numbers, *sorted((unit for unit in units if isinstance(unit, str)), key=natural))
+    return (*numbers, *sorted((unit for unit in units if not isinstance(unit, int)), key=natural))
 
 
 # A line of a table is the id of an abstract sentence and its alternatives, separated by blanks or tabs:

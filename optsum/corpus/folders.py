@@ -85,7 +85,7 @@ def topics_in(path: Path, reading: Reading) -> Iterator[Line] | None:
         if stories := stories_in(path, reading):
             return story_topics(stories, reading)
         files = files_below(path)
-        first = list(islice(files, 100))
+        first = list(islice(files, 100))  # by these files a folder of DUC is recognised
         if any(map(is_duc_file, first)):  # before raw text, because its folders may have the same names
             return duc_topics([*first, *files], reading)
         if (folders := parallel_folders(path)) is not None:
@@ -538,10 +538,7 @@ def pair_topics(pair: tuple[Path, Path], reading: Reading = AS_IS) -> Iterator[L
             stack.close()
             raise InputError(f"the file {path} cannot be opened: {describe_os_error(error)}") from error
 
-    def text_in(raw: bytes | None, number: int, other: Path) -> str:
-        if raw is None:
-            fault = f"there is no line {number + 1} here, but there is one in {other}"
-            raise InputError(f"{fault}; make both files equally long")
+    def text_in(raw: bytes, number: int) -> str:
         if number == 0 and ends_by_returns(raw):
             raise InputError(BY_RETURNS)
         if not (text := utf8_text(raw).strip()):
@@ -551,8 +548,11 @@ def pair_topics(pair: tuple[Path, Path], reading: Reading = AS_IS) -> Iterator[L
     def topic(number: int, *raws: bytes | None) -> Line:
         texts = []
         for path, other, raw in zip(pair, pair[::-1], raws, strict=True):
+            if raw is None:
+                fault = f"there is no line {number + 1} here, but there is one in {other}; make both files equally long"
+                return bad_topic(f"{path}:{number + 1}", str(number), fault)
             try:
-                texts.append(text_in(raw, number, other))
+                texts.append(text_in(raw, number))
             except InputError as error:
                 return bad_topic(f"{path}:{number + 1}", str(number), str(error))
         documents = [list(document) for document in reading.documents(texts[0], str(pair[0]))]

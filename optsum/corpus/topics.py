@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import blake2b
 from io import BufferedReader
-from itertools import chain, compress, count, islice, starmap
+from itertools import chain, compress, count, islice
 from logging import getLogger
 from pathlib import Path
 from struct import Struct
@@ -273,15 +273,16 @@ def _made(place: str, reading: Reading) -> Iterator[Topic | BadTopic]:
         name = _PROGRAM.sub("", Path(place).name)
         yield from topics_of_record(load_place("optsum:Problem.from_mps")(place, name=name), None, reading, "")
         return
-
-    def problems() -> Iterator[Any]:
+    try:
         found = load_place(place)
         made = found() if callable(found) else found
         is_model = hasattr(made, "component_data_objects")  # of Pyomo, which can be iterated over
         one = is_model or isinstance(made, str | Mapping) or not isinstance(made, Iterable)
-        yield from [made] if one else made
-
-    each_made = problems()
+        each_made = iter([made] if one else made)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        raise InputError(f"{place} does not make problems: {error!r}.") from error
     for number in count():
         try:
             each = next(each_made)
@@ -789,16 +790,14 @@ def _topics(items: Iterator[Any], reading: Reading) -> Iterator[Topic | BadTopic
 
 def checked_texts(given: Any, verb: str, reading: Reading = AS_IS) -> Iterator[Topic | BadTopic]:
     """Iterate over topics with text; a problem becomes a `BadTopic`, or raises an error about `verb` if it is first."""
-
-    def checked(number: int, topic: Topic | BadTopic) -> Topic | BadTopic:
+    for number, topic in enumerate(topics_of(given, reading)):
         if not isinstance(topic, Topic) or topic.problem is None:
-            return topic
+            yield topic
+            continue
         why = f"{topic.id!r} is a problem, and {verb} takes texts with references: solve and compare take problems."
         if not number:
             raise UnsupportedError(why)
-        return BadTopic(topic.id, "", why)
-
-    return starmap(checked, enumerate(topics_of(given, reading)))
+        yield BadTopic(topic.id, "", why)
 
 
 def checked_systems(given: Any, reading: Reading = AS_IS) -> Iterator[System | BadSystem]:

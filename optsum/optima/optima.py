@@ -444,7 +444,7 @@ class Optima:
             written = about["format"]
             optima = Optima(
                 Diagram(nodes, about["root"]),
-                _number(about["value"]),
+                _number(about["value"], finite=True),
                 None if about["bound"] is None else _number(about["bound"]),
                 about["complete"],
                 about["termination"],
@@ -488,12 +488,12 @@ class Optima:
             raise InputError(f"There is no optimum to be {what}: {why}.")
 
 
-def _number(text: str) -> Any:
+def _number(text: str, *, finite: bool = False) -> Any:
     """Return the number that `str` has written: an integer, a fraction or, as users may give, a float."""
     if "/" in text:
         return Fraction(text)
     if text.lstrip("-").isdigit():
         return int(text)
-    if isnan(number := float(text)):
+    if isnan(number := float(text)) or (finite and not isfinite(number)):
         raise ValueError(f"{text} is no number")
     return number

@@ -22,7 +22,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import compress
 from math import sqrt
 from typing import Final
 
@@ -79,7 +78,7 @@ def totals_of_sets(arrays: Arrays, diagram: Diagram, check: Callable[[], object]
 
 
 def chosen_sets(diagram: Diagram, wanted: NDArray[np.bool_]) -> list[tuple[int, ...]]:
-    return list(compress(diagram, wanted.tolist()))
+    return [units for units, marked in zip(diagram, wanted.tolist(), strict=True) if marked]
 
 
 @dataclass(frozen=True, eq=False, slots=True)

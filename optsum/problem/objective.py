@@ -675,7 +675,7 @@ def features_of(begin: Any, found: Any, copies: Any, covers: Any, held: Any, wei
     done = 0
     for cover in range(many):
         first = done
-        _count_copies(begin, found, copies, covers, cover, held, most, 1)
+        _count_copies(begin, found, copies, covers, cover, held, most, np.int64(1))
         for unit in range(len(units)):
             row = covers[cover, FIRST_ROW] + units[unit]
             for entry in range(begin[row], begin[row + 1]):
@@ -692,7 +692,7 @@ def features_of(begin: Any, found: Any, copies: Any, covers: Any, held: Any, wei
             gram = gram_of[one]
             level_start[one + 1] = level_start[one] + 1 + min(most[gram], available[gram])
             number[gram], available[gram] = -1, 0
-        _count_copies(begin, found, copies, covers, cover, held, most, 0)
+        _count_copies(begin, found, copies, covers, cover, held, most, np.int64(0))
     unit_start = np.zeros(len(units) + 1, np.int64)
     for unit in range(len(units)):
         for cover in range(many):

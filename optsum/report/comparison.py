@@ -540,7 +540,7 @@ class Details(Tabular):
 
     def __post_init__(self) -> None:
         self._keys: dict[str, list[Key | None]] = {name: [] for name in self.strategies}
-        self.ratios_of: dict[str, array[float]] = {name: array("d") for name in self.strategies}  # run by run
+        self.ratios_of: dict[str, list[float]] = {name: [] for name in self.strategies}  # run by run
         self._times: defaultdict[tuple[str, float], list[float | None]] = defaultdict(list)
 
     def add(

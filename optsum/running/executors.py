@@ -129,7 +129,7 @@ class Dask(Crew):
         from distributed import TimeoutError as LateError
 
         try:
-            self._client.wait_for_workers(1, timeout=20.0)
+            self._client.wait_for_workers(1, timeout=20.0)  # then a warning says that there is none yet
         except LateError:
             if not self._client.scheduler_info(n_workers=-1)["workers"]:
                 _LOG.warning("the scheduler %s has no workers yet; waiting for the first", self._where)

@@ -109,7 +109,7 @@ class Deadline:
         return chain.from_iterable(self._batches(iter(items))) if self.limited else iter(items)
 
     def _batches(self, items: Iterator[Item]) -> Iterator[list[Item]]:
-        while batch := list(islice(items, 256)):
+        while batch := list(islice(items, 256)):  # items between two looks at the clock
             self.check()
             yield batch
 

@@ -115,9 +115,10 @@ _WITHIN: Final = {" ", "\t", "\n", "\r", ")", "#"}  # Characters that begin the 
 def _names_of(module: str) -> dict[str, Any]:
     if module not in _modules:
         looks = {"_optsum_now": perf_counter, "_optsum_thread": _of_thread}
-        names = _modules[module] = vars(sys.modules[module]) | looks
+        names = vars(sys.modules[module]) | looks
         names |= {name: _at_first(names, name, each) for name, each in names.items() if hasattr(each, "py_func")}
         names |= {name: each.plain for name, each in names.items() if isinstance(each, Instruction)}
+        _modules[module] = names
     return _modules[module]
 
 

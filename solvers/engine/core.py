@@ -449,7 +449,7 @@ def reduce_core(state, mass, entries, scale):
     # Columns: the free items of each feature, the copies that are taken, and the largest number of copies in an item.
     new = np.empty(n, np.int64)
     column, have, biggest = np.zeros(m + 1, np.int64), np.zeros(m, np.int64), np.zeros(m, np.int64)
-    free, gained = 0, 0
+    free, gained = np.int64(0), 0
     for i in range(n):
         if state[i] == 1:
             gained += mass[i]

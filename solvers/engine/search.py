@@ -633,6 +633,20 @@ def _rows_in_order(start, order):
 
 
 @njit(cache=True)
+def _reach(lengths, skip, room):
+    """Return ``reach[d, c]``, the largest total length <= c of units from place d on, in half of a knapsack's bytes."""
+    n = len(lengths)
+    reach = np.zeros((n + 1, room + 1), np.int32)
+    for d in range(n - 1, -1, -1):
+        w, past = lengths[d], skip[d] if len(skip) else d + 1
+        for c in range(room + 1):
+            reach[d, c] = reach[past, c]
+            if c >= w:
+                reach[d, c] = max(reach[d, c], w + reach[d + 1, c - w])
+    return reach
+
+
+@njit(cache=True)
 def _prepare(order, core, skip, grain):
     ids, lengths, mass, start, feature, count, table_start, table, price, paid, base, low, high, _scale, _ties = core
     cost_start, cost, cost_count, cost_share, weight, step = paid
@@ -649,9 +663,7 @@ def _prepare(order, core, skip, grain):
     for k in range(len(cost)):
         cost_left[cost[k]] += cost_count[k]
     K = knapsack(lengths, profit, skip, low, high, grain)
-    reach = np.zeros((0, 0), np.int32)  # or the largest totals of lengths of the units from each place on
-    if grain == 1 and low <= 0:
-        reach = knapsack(lengths, lengths, skip, low, high, grain).astype(np.int32)
+    reach = _reach(lengths, skip, high) if grain == 1 and low <= 0 else np.zeros((0, 0), np.int32)
     frame = np.zeros((n + 1, 7), np.int64)
     frame[0, 0], frame[0, 1], frame[0, 2] = high, slack, base
     worst = _least_sums(n, mass, paid_starts, paid_cost, copies, weight, step)

@@ -41,7 +41,7 @@ from functools import cached_property, partial, reduce
 from heapq import heapify, heappop, heappush
 from itertools import chain
 from math import isfinite
-from operator import and_, or_
+from operator import and_
 from typing import Any, Final
 
 from optsum.contracts.strategy import Run
@@ -119,11 +119,14 @@ def _not_implied(clauses: Iterable[Clause]) -> list[Clause]:
 def parts(clauses: Clauses) -> list[Clauses]:
     groups: list[tuple[Bits, list[Clause]]] = []
     for clause in clauses:
-        units = support([clause])
-        touched = [group for group in groups if group[0] & units]
-        apart = [group for group in groups if not group[0] & units]
-        units = reduce(or_, [own for own, _ in touched], units)
-        groups = [*apart, (units, [clause, *chain.from_iterable(its for _, its in touched)])]
+        units, merged, apart = support([clause]), [clause], []
+        for group in groups:
+            if group[0] & units:
+                units |= group[0]
+                merged.extend(group[1])
+            else:
+                apart.append(group)
+        groups = [*apart, (units, merged)]
     return [tuple(sorted(merged)) for _, merged in groups]
 
 

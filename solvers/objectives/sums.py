@@ -198,8 +198,8 @@ class RatioRows:
         ]
 
     def worth(self, tops: Sequence[int], bottoms: Sequence[int], totals: Sequence[int]) -> int:
-        surplus: int = sum(map(mul, tops, totals[0::2])) - sum(map(mul, bottoms, totals[1::2]))
-        return surplus
+        parts = zip(tops, totals[0::2], bottoms, totals[1::2], strict=True)
+        return sum(top * numerator - bottom * denominator for top, numerator, bottom, denominator in parts)
 
     def _weighted(self, weights: Mapping[int, int]) -> IntArray:
         rows = [(weight, self._held[total]) for total, weight in weights.items() if weight and self._held[total].any()]

@@ -49,7 +49,7 @@ if __name__ == "__main__":
     compiled.patience.left_s = float(sys.argv[1]) or -inf
     compiled._SHORT_S = 0.0  # type: ignore[misc]
     compiled._LONGEST_CALL_S = inf  # type: ignore[misc]
-    compiled.Kernel.may_be_kept = compiled.patience.left_s == -inf
+    compiled.Kernel.is_kept = compiled.patience.left_s == -inf  # type: ignore[assignment]
     answers = [said(strategy, options) for strategy, options in json.loads(sys.argv[2])]
     kernels = sorted(kernel.py_func.__name__ for kernel in compiled.patience.thread.interpreted)
     ready = sorted(kernel.py_func.__name__ for kernel in compiled.patience.thread.interpreted if kernel.compiled)

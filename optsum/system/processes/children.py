@@ -52,7 +52,7 @@ def end_with(parent: int, *, natively: bool = False) -> None:
 
 def _look(parent: int) -> None:
     while os.getppid() == parent:
-        sleep(0.5)
+        sleep(0.5)  # between two checks that the parent is there
     os._exit(1)
 
 

@@ -95,7 +95,7 @@ def run_supervised(
     if len(answer) != 2:
         raise OSError(f"{command[0]} cannot be started")
     try:
-        said = read_whole(output, 8_000_000).decode("utf-8", "replace")
+        said = read_whole(output, 8_000_000).decode("utf-8", "replace")  # of longer output mostly the end is kept
     except OSError:  # the program has replaced the file
         said = ""
     return Ended(status=int(answer[1]), output=said, killed=answer[0] == "killed")

@@ -239,7 +239,8 @@ def _tidy(parse: Parse, shown: list[bool], first: int, last: int) -> None:
                     shown[place] = False
                     continue
         elif after_mark and mark and (word.form in _ENDS or _ends_pair(parse, place)):
-            shown[before] &= words[before].form not in _STRENGTH or before > last or before == place - 1
+            weaker = words[before].form in _STRENGTH and before <= last and before != place - 1
+            shown[before] = shown[before] and not weaker
         before = place
 
 

@@ -819,9 +819,9 @@ def check_claims(strategy: Strategy, problem: Problem, result: Result, truth: En
         expect(not worse, where, f"the trace falls back from {first.objective} to {second.objective}.")
         expect(first.seconds <= second.seconds, where, "the trace goes back in time.")
         expect(first.evaluations <= second.evaluations, where, "the trace counts evaluations backwards.")
-    for last in trace[-1:]:
-        expect(last.objective == result.objective, where, "the trace does not end with the result.")
-        expect(last.seconds <= result.seconds, where, "the trace goes on after the end.")
+    if trace:
+        expect(trace[-1].objective == result.objective, where, "the trace does not end with the result.")
+        expect(trace[-1].seconds <= result.seconds, where, "the trace goes on after the end.")
     try:
         text = json.dumps(result.to_row(), allow_nan=False)
     except (TypeError, ValueError) as error:

@@ -80,7 +80,9 @@ def upper_bounds(study: Study) -> Table:
     seeds = len({row["seed"] for row in study.of("found") if row["method"] != OPTIMUM})
     spreads = [f"{score} ± seeds" for score in _SCORES] if seeds > 1 else []
     headings = [*_SCORES, "sentences", "R-1 seconds", "R-2 seconds", *spreads]
-    caption = [f"{_TWICE} sentences: of the summary that maximizes R-1.", *[OVER_SEEDS.format(seeds)] * bool(spreads)]
+    caption = [f"{_TWICE} sentences: of the summary that maximizes R-1."]
+    if spreads:
+        caption.append(OVER_SEEDS.format(seeds))
     table = study.table("Best ROUGE F1 of each method (Table 2)", ["method"], headings, caption=caption)
     for method in methods(study):
         cells = [average(values(study, method, score)) for score in _SCORES]

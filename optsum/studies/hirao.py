@@ -544,7 +544,7 @@ def _rows(topic: Submitted, setups: Setups, cut: Cut, extracts: int) -> list[Row
             part = part if reference is None else replace(part, id=f"{topic.id}#{reference}")
             row, oracles = _problem(part, {role: seeded for (of, role), seeded in setups.items() if of == metric})
         about = {"kind": "problem", "metric": metric, "references": setting, "reference": reference}
-        found.append(({**about, **row, **about}, oracles))
+        found.append(({**about, **row, **about}, oracles))  # `about` comes first, and is not overwritten
     drawn = ((metric, seeded[0]) for (metric, role), seeded in setups.items() if role == "any")
     rows = [size, *(row for row, _ in found), *(_extracts(topic, *each, extracts) for each in drawn)]
     for system, text in summaries_of(topic, rows, LINES, text_of):

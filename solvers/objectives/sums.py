@@ -99,14 +99,14 @@ class Side:
 def rows_of_box(box: DenominatorBox, ratios: Sequence[int], constants: Sequence[int]) -> Iterator[Side]:
     """Yield rows that all selections in a box satisfy, and few others; `constants`: constants of all totals."""
     for number, (low, high) in enumerate(zip(box.low, box.high, strict=True)):
-        first, second = ratios[box.part.index(0)], ratios[box.part.index(number)]
-        one = two = 0
         if box.quotient:
             first, second = ratios
             one, two = constants[2 * first + 1], constants[2 * second + 1]
-        elif not (number and box.outlines):
-            yield Side({second: 1}, low=ceil(low), high=floor(high))
-            continue
+        else:
+            first, second, one, two = ratios[box.part.index(0)], ratios[box.part.index(number)], 0, 0
+            if not (number and box.outlines):
+                yield Side({second: 1}, low=ceil(low), high=floor(high))
+                continue
         below, above = floor(low * _FINE), ceil(high * _FINE)
         yield Side({second: _FINE, first: -below}, low=below * one - _FINE * two)
         yield Side({second: _FINE, first: -above}, high=above * one - _FINE * two)

@@ -175,8 +175,8 @@ OPTION: Final = {
             '    skip: int = 0\n    """Sentences that are left out."""\n    name: ClassVar[str] = "lead"\n',
         ),
         (
-            "problem, moves = run.problem, list(run.problem.entries())\n",
-            "problem, moves = run.problem, list(run.problem.entries())[self.skip :]\n",
+            "_take(run, list(run.problem.entries()), stop=True)\n",
+            "_take(run, list(run.problem.entries())[self.skip :], stop=True)\n",
         ),
     ]
 }

@@ -83,6 +83,14 @@ def test_side_constraints_are_kept(seeds: range) -> None:
             assert found.objective == pytest.approx(max(values.values()), abs=1e-12)
 
 
+def test_few_selections_are_visited_and_a_limit_of_nodes_is_kept_by_levels() -> None:
+    visited = _solved(random_topic(3), "branch-and-bound")
+    by_levels = _solved(random_topic(3), "branch-and-bound", **_BY_LEVELS)
+    assert visited.statistics["feasible"] == len(_values(3)) - 1  # all but the empty one
+    assert "feasible" not in by_levels.statistics
+    assert (visited.objective_exact, visited.status) == (by_levels.objective_exact, by_levels.status)
+
+
 def _large(seed: int, weights: bool = False) -> dict[str, Any]:
     """Return a topic of 40 sentences, too many for brute force, with word frequencies as in natural text."""
     rng = np.random.default_rng(seed)

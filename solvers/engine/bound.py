@@ -78,8 +78,14 @@ _TIED_CELLS: Final = 4_000_000
 
 
 def grain_of(core: Core) -> int:
-    """Return the divisor of lengths that keeps a knapsack table below 160 MB, or 32 MB if units have ties."""
-    return max(1, -(-(core.size + 1) * (core.high + 1) // (_TIED_CELLS if core.tied else _CELLS)))
+    """Return the divisor of lengths that keeps a knapsack table below 160 MB, or 32 MB if units have ties.
+
+    If all units together satisfy the length limits, it is above ``core.high``: the table has a single column.
+    """
+    if core.low <= 0 and core.lengths.sum() <= core.high:
+        return core.high + 1
+    smallest = -(-(core.size + 1) * (core.high + 1) // (_TIED_CELLS if core.tied else _CELLS))
+    return max(1, min(smallest, core.high))
 
 
 @njit(cache=True)

@@ -418,7 +418,7 @@ def run_search(items, tables, costs, ties, limits, target, first_only, way, memo
             elif (opened == 0 and frame[d, 1] + K[d, room // grain] < goal) or K[d, room // grain] < -(2**60):
                 result = 0
             if result < 0:
-                filled = np.int64(reach[d, room]) if (low <= 0 and len(reach) > 0) else room
+                filled = np.int64(reach[d, room // grain]) if (low <= 0 and len(reach) > 0) else room
                 frame[d, 5], result = recalled(memo_key, memo_node, keys, d, d, filled, opened, frame[d, 2])
                 if result >= 0:
                     counters[4] += 1
@@ -663,7 +663,8 @@ def _prepare(order, core, skip, grain):
     for k in range(len(cost)):
         cost_left[cost[k]] += cost_count[k]
     K = knapsack(lengths, profit, skip, low, high, grain)
-    reach = _reach(lengths, skip, high) if grain == 1 and low <= 0 else np.zeros((0, 0), np.int32)
+    merged = low <= 0 and (grain == 1 or grain > high)
+    reach = _reach(lengths // grain, skip, high // grain) if merged else np.zeros((0, 0), np.int32)
     frame = np.zeros((n + 1, 7), np.int64)
     frame[0, 0], frame[0, 1], frame[0, 2] = high, slack, base
     worst = _least_sums(n, mass, paid_starts, paid_cost, copies, weight, step)

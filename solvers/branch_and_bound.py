@@ -168,6 +168,7 @@ _VISIT_S: Final = 60.0  # Longest visit of all selections (s) that replaces a se
 _NODES_BEFORE: Final = 1_000  # Nodes of a search before a visit of all selections replaces it.
 _NODES_A_SECOND: Final = 20_000  # Additional nodes of that search for each second that the visit would take.
 _CLIMBED: Final = 20_000_000  # Largest number of evaluations (a second) in `_climb_without_joints`.
+_IDLE: Final = 20  # Iterations without improvement after which this climb ends; the search improves on it.
 
 
 @dataclass(frozen=True)
@@ -359,7 +360,7 @@ def _climb_without_joints(run: Run, coverage: Coverage) -> None:
     """Find a good selection by a heuristic on the instance without joints, whose evaluations are far quicker."""
     problem, left = CoverageProblem.of(coverage.changed(joints=())), run.deadline.left_s / 8
     limits = Limits(evaluations=_CLIMBED, time_s=left if isfinite(left) else None)
-    climber = STRATEGIES.create(CLIMBER, {})
+    climber = STRATEGIES.create(CLIMBER, {"no_improvement": _IDLE})
     climber.prepare(problem)
     found = Run(problem, limits, seed=run.seed, on_progress=lambda _: run.deadline.reason != "interrupted")
     with suppress(Stopped):

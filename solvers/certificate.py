@@ -88,9 +88,8 @@ def _pass_on(reason: Exception, deadline: Deadline) -> None:
 
 
 def _serves(problem: Problem) -> bool:
-    if getattr(problem.root_bound, "__func__", None) is not CoverageProblem.root_bound:
-        return False
-    return problem.coverage.goal is Sense.MAXIMIZE
+    own = getattr(problem.root_bound, "__func__", None) is not CoverageProblem.root_bound
+    return not own and problem.coverage.goal is Sense.MAXIMIZE
 
 
 def _alone(instance: Coverage, h: int, most: Sequence[int], deadline: Deadline) -> Fraction:

@@ -296,16 +296,13 @@ class WholeSubsequence(LongestSubsequence):
 
 def union_lcs_hits(reference: Iterable[Sequence[str]], summary: Sequence[Sequence[str]]) -> int:
     """Count reference tokens on the union of longest common subsequences with the summary's sentences, clipped."""
-    reference = list(reference)
-    in_reference = Counter(token for sentence in reference for token in sentence)
     in_summary = Counter(token for sentence in summary for token in sentence)
     masks = [(_positions(sentence), len(sentence)) for sentence in summary]
     hits = 0
     for sentence in reference:
         for position in sorted({place for places, width in masks for place in _trace(sentence, places, width)}):
             token = sentence[position]
-            if in_reference[token] > 0 and in_summary[token] > 0:
-                in_reference[token] -= 1
+            if in_summary[token] > 0:
                 in_summary[token] -= 1
                 hits += 1
     return hits
@@ -429,8 +426,8 @@ def ngrams(tokens: Sequence[str], n: int) -> Iterator[Gram]:
 def skip_bigrams(tokens: Sequence[str], max_skip: int) -> Iterator[tuple[str, str]]:
     if max_skip < 0:
         raise OptionError(f"max_skip is {max_skip}: give 0 or more, the tokens that a skip-bigram may leave out")
-    furthest = min(max_skip + 1, len(tokens) - 1)
-    return chain.from_iterable(zip(tokens, tokens[distance:], strict=False) for distance in range(1, furthest + 1))
+    distances = range(1, min(max_skip + 2, len(tokens)))
+    return chain.from_iterable(zip(tokens, tokens[distance:], strict=False) for distance in distances)
 
 
 class _Several(Metric):
@@ -589,8 +586,8 @@ class Score:
     @classmethod
     def mean(cls, scores: Sequence[Score]) -> Score:
         """Average recall, precision and F1 separately; the integers are sums."""
-        number = len(scores) or 1
-        means = [sum(getattr(score, each) for score in scores) / number for each in get_args(Measure)]
+        sums = [sum(getattr(score, each) for score in scores) for each in get_args(Measure)]
+        means = [total / len(scores) if scores else 0.0 for total in sums]
         values: list[Any] = [*means, *_sums(scores), tuple(scores)]
         return cls(*values)
 
@@ -819,4 +816,4 @@ def codes_of(metrics: tuple[Metric, ...]) -> NDArray[Any] | None:
     import numpy as np
 
     coded = [metric.coded for metric in metrics]
-    return None if None in coded else np.array(coded, np.int64).reshape(-1, 2)
+    return None if None in coded else np.array(coded, np.int64).reshape(len(coded), 2)

@@ -66,14 +66,13 @@ class Diagram:
     def of_nodes(nodes: NDArray[np.int32], root: int) -> Diagram:
         """Return the diagram of the nodes that are reached from `root`, renumbered in the same order."""
         marks = bytearray(len(nodes))
-        marks[EMPTY_FAMILY] = marks[EMPTY_SET] = marks[root] = 1
+        marks[EMPTY_FAMILY] = marks[EMPTY_SET] = marks[root] = True
         for last in range(root, EMPTY_SET, -_BLOCK):
             first = max(last - _BLOCK, EMPTY_SET) + 1
             branches = nodes[first : last + 1, 1:].tolist()
-            for x in range(last, first - 1, -1):
+            for x, (without, with_) in zip(range(last, first - 1, -1), reversed(branches), strict=True):
                 if marks[x]:
-                    without, with_ = branches[x - first]
-                    marks[without] = marks[with_] = 1
+                    marks[without] = marks[with_] = True
         reached = np.frombuffer(marks, dtype=np.bool_)
         number, kept = np.cumsum(reached) - 1, nodes[reached]
         kept[:, 1:] = number[kept[:, 1:]]
@@ -306,7 +305,7 @@ class Ordered(DiagramNodes):
         return self._memo[key]
 
     def minimal(self, f: int) -> int:
-        if f <= EMPTY_SET:
+        if f == EMPTY_FAMILY:
             return f
         if self.holds_empty(f):
             return EMPTY_SET
@@ -389,8 +388,8 @@ def _one_by_one(sets: list[tuple[int, ...]]) -> dict[tuple[int, int], int]:
     held = np.zeros((len(sets), len(column)), np.float32)  # multiplied faster than integers, and exact for such counts
     for row, chosen in enumerate(sets):
         held[row, [column[unit] for unit in chosen]] = 1
-    size, width = held.sum(axis=1), 2 * len(column) + 1
-    numbers = np.zeros((len(column) + 1) * width, np.int64)
+    size, width = held.sum(axis=1), len(column) + 1
+    numbers = np.zeros(width * width, np.int64)
     for first in range(0, len(sets), _ROWS):
         some = slice(first, first + _ROWS)
         common = held[some] @ held.T
@@ -409,7 +408,7 @@ def _by_pairs(nodes: list[tuple[int, int, int]], root: int, max_bytes: int) -> d
 
     def table_of(f: int, g: int) -> NDArray[Any]:
         nonlocal bytes_left
-        key = (f, g) if f <= g else (g, f)
+        key = min(f, g), max(f, g)
         if key in tables:
             return tables[key]
         shape = min(longest[f], longest[g]) + 1, longest[f] + longest[g] + 1
@@ -421,8 +420,11 @@ def _by_pairs(nodes: list[tuple[int, int, int]], root: int, max_bytes: int) -> d
             )
         table = np.zeros(shape, np.int64 if small else object)
         (u, f0, f1), (w, g0, g1) = nodes[f], nodes[g]
-        parts = [(f0, g, 0, 0), (f1, g, 0, 1)] if u < w else [(f, g0, 0, 0), (f, g1, 0, 1)]
-        if u == w:
+        if u < w:
+            parts = [(f0, g, 0, 0), (f1, g, 0, 1)]
+        elif w < u:
+            parts = [(f, g0, 0, 0), (f, g1, 0, 1)]
+        else:
             parts = [(f0, g0, 0, 0), (f1, g0, 0, 1), (f0, g1, 0, 1), (f1, g1, 1, 1)]
         for one, other, common, either in parts:
             if one != EMPTY_FAMILY and other != EMPTY_FAMILY:

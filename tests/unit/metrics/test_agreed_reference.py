@@ -6,6 +6,7 @@ from collections import Counter
 from fractions import Fraction
 from itertools import permutations
 from math import prod
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,8 +26,9 @@ def scores(model: str, summary: str, size: int) -> dict[str, Fraction]:
 
 def test_the_agreed_reference_for_sums_means_and_measures() -> None:
     rng, differing = np.random.default_rng(0), 0
-    for _ in range(50):
-        references = [" ".join(rng.choice(list("abcde"), size=rng.integers(3, 12))) for _ in range(4)]
+    for number in range(50):
+        several = 2 + number % 3
+        references = [" ".join(rng.choice(list("abcde"), size=rng.integers(3, 12))) for _ in range(several)]
         chosen = {}
         for metric, sizes, folded in (
             ("rouge-1", (1,), sum),
@@ -38,12 +40,31 @@ def test_the_agreed_reference_for_sums_means_and_measures() -> None:
             for measure in ("recall", "precision", "f1") if folded is sum else ("recall",):
                 worth = {
                     pair: folded(scores(references[pair[0]], references[pair[1]], size)[measure] for size in sizes)
-                    for pair in permutations(range(4), 2)
+                    for pair in permutations(range(several), 2)
                 }
                 chosen[metric, measure] = agreed_reference([(text,) for text in references], metric, measure)
                 assert chosen[metric, measure] == max(worth, key=lambda pair: worth[pair])[0]
         differing += chosen["rouge-1+rouge-2", "recall"] != chosen["ngram-1-2", "recall"]
     assert differing > 1
+
+
+def test_no_reference_or_one_agrees_with_itself() -> None:
+    assert agreed_reference([], "rouge-1") == agreed_reference([("a b",)], "rouge-1") == 0
+
+
+def test_a_limit_ends_the_reading_and_the_comparison() -> None:
+    """Test a limit that is reached when so many references are read; reading another one would be an error."""
+    references: list[Any] = [(text,) for text in ("a b", "b c", "c a")]
+    for read in range(4):
+        left = [None] * read
+
+        def check(left: list[None] = left) -> None:
+            if not left:
+                raise TimeoutError
+            left.pop()
+
+        with pytest.raises(TimeoutError):
+            agreed_reference([*references[:read], *[None] * (3 - read)], "rouge-1", check=check)
 
 
 @pytest.mark.parametrize("metric", ["rouge-1", "ngram-1-2", "ngram-1-3"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from optsum.metrics.rouge import _positions, _trace, rouge, union_lcs_hits
@@ -72,6 +72,18 @@ def test_long_sentences_equal_the_table(reference: list[int], summary: list[int]
 @given(TEXT, TEXT)
 def test_hits_equal_the_table(reference: list[list[str]], summary: list[list[str]]) -> None:
     assert union_lcs_hits(reference, summary) == hits_by_table(reference, summary)
+
+
+@given(TEXT, TEXT)
+@example([["a"]], [["b"]])
+def test_hits_of_whole_texts_equal_the_table(reference: list[list[str]], summary: list[list[str]]) -> None:
+    one, other = ([token for sentence in text for token in sentence] for text in (reference, summary))
+    score = rouge([*map(tuple, summary)], [[*map(tuple, reference)]], "rougeL", tokenizer="tokens")
+    assert (score.hits, score.reference_total, score.summary_total) == (
+        len(positions_by_table(one, other)),
+        len(one),
+        len(other),
+    )
 
 
 def test_the_tie_drops_the_reference_token() -> None:

@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import pickle
+from importlib.metadata import EntryPoint
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from optsum.errors import OptionError, UnknownNameError
-from optsum.metrics.rouge import GeometricMean, LongestSubsequence, MetricSum, NGrams, SkipBigrams, parse_metric
+from optsum.metrics.rouge import (
+    METRICS,
+    GeometricMean,
+    LongestSubsequence,
+    Metric,
+    MetricSum,
+    NGrams,
+    SkipBigrams,
+    WholeSubsequence,
+    official_name,
+    parse_metric,
+)
 
 SINGLE = st.integers(1, 999).map("rouge-{}".format) | st.integers(0, 999).map("rouge-su{}".format) | st.just("rouge-l")
 
@@ -55,6 +68,66 @@ def test_other_names_are_refused(name: str) -> None:
 def test_near_names_are_offered() -> None:
     with pytest.raises(UnknownNameError, match=r"'rogue-2'; did you mean rouge-2"):
         parse_metric("rouge-1+rogue-2")
+
+
+def test_other_spellings_are_read() -> None:
+    assert official_name("ROUGE-1+r2+Rouge_SU4+rougeLsum + R-l") == "rouge-1+rouge-2+rouge-su4+rouge-l+rouge-l"
+    assert official_name("rougeL+rougel") == "rougeL+rouge-l"
+    assert parse_metric("R1+rougeL") == MetricSum((NGrams(1), WholeSubsequence()))
+
+
+def test_kinds_tell_words_and_pairs_from_longer_ngrams() -> None:
+    kinds = {name: parse_metric(name).kinds for name in ("rouge-1", "rouge-2", "rouge-3", "rouge-4")}
+    assert kinds == {
+        "rouge-1": {"rouge-N", "rouge-1"},
+        "rouge-2": {"rouge-N", "rouge-2"},
+        "rouge-3": {"rouge-N", "rouge-3+"},
+        "rouge-4": {"rouge-N", "rouge-3+"},
+    }
+
+
+class Letters(Metric):
+    """A third party's metric, which is read from its own name and from longer ones."""
+
+    form = "letters"
+    about = "letters"
+
+    @classmethod
+    def read(cls, name: str) -> Metric | None:
+        return cls() if name in {"letters", "letters-of-words"} else None
+
+    def keys(self, tokens: list[str]) -> list[str]:
+        return list("".join(tokens))
+
+
+def test_a_third_party_s_class_is_loaded_only_for_its_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    for form, place in (("letters", f"{__name__}:Letters"), ("lost", "optsum_lost:Lost")):
+        monkeypatch.setitem(METRICS._plugins, form, EntryPoint(form, place, METRICS.group))
+    assert isinstance(parse_metric("letters"), Letters)
+    assert isinstance(parse_metric("letters-of-words"), Letters)
+    for name in ("lost", "lost-2"):
+        with pytest.raises(OptionError, match="lost of optsum_lost:Lost cannot be imported"):
+            parse_metric(name)
+    for name in ("letter", "letters-of-word"):
+        with pytest.raises(UnknownNameError, match=rf"'{name}'; did you mean letters\?"):
+            parse_metric(name)
+
+
+def test_a_class_in_a_file_must_accept_its_own_name(tmp_path: Path) -> None:
+    place = tmp_path / "own.py"
+    code = 'class Own(Metric):\n    form = "own"\n    def keys(self, tokens):\n        return tokens\n'
+    place.write_text(f"from optsum import Metric\n\n{code}")
+    assert parse_metric(f"{place}:Own").name == "own"
+    refusing = tmp_path / "refusing.py"
+    refusing.write_text(f"{place.read_text()}    @classmethod\n    def read(cls, name):\n        return None\n")
+    with pytest.raises(OptionError, match="does not accept its own name 'own'"):
+        parse_metric(f"{refusing}:Own")
+
+
+def test_a_mean_is_no_part_of_a_sum() -> None:
+    with pytest.raises(OptionError, match="adds a geometric mean"):
+        parse_metric("rouge-1+ngram-1-2")
+    assert parse_metric("ngram-1-2") == GeometricMean(1, 2)
 
 
 def test_a_sum_names_each_metric_once() -> None:

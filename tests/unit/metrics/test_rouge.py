@@ -203,6 +203,8 @@ def test_wrong_options_are_refused() -> None:
         rouge("a", ["a"], tokenizer="unicod")
     with pytest.raises(UnsupportedError, match="clipped"):
         rouge("a", ["a"], "rouge-l", counts="set")
+    with pytest.raises(UnsupportedError, match="split"):
+        rouge("a", ["a"], "rouge-l", model_units="sentences")
 
 
 @pytest.mark.parametrize("bad", [None, 3, b"bytes", ["a", None], {"a": 1}, [3]])

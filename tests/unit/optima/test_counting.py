@@ -54,6 +54,8 @@ def test_hundreds_of_units_are_estimated_closely() -> None:
     many = np.random.default_rng(2).integers(200, 900, 700).tolist()
     assert 0.9 < estimate_feasible(many, 4000, 5000) / count_feasible(many, 4000, 5000) < 1.1
     assert estimate_feasible([1] * 2000, 0, 2000) == inf
+    assert estimate_feasible([1] * 1000, 9, 9) == pytest.approx(comb(1000, 9))
+    assert estimate_feasible([1] * 1001, 9, 9) == inf
 
 
 def test_hundreds_of_units_are_not_counted() -> None:
@@ -96,6 +98,14 @@ def test_reachable_lengths_are_those_of_enumeration(lengths: list[int], least: i
             assert exactly(unit, length) == there
             within = bool(later) and length + sum(later) >= least and length + min(later) <= most
             assert roughly(unit, length) == within
+
+
+@pytest.mark.parametrize(("lengths", "bits"), [([4, 4, 42], 3 * 10), ([4, 4], 2 * 9)])
+def test_sums_are_rough_beyond_a_number_of_bits(lengths: list[int], bits: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Test units of which none add 5 to 7: one bit for each unit and each length up to their sum or the maximum."""
+    for allowed, rough in ((bits, False), (bits - 1, True)):
+        monkeypatch.setattr(counting, "_MOST_BITS", allowed)
+        assert reachable(lengths, 7, 9)(0, 2) == rough
 
 
 def test_lengths_far_above_the_maximum_take_no_memory() -> None:

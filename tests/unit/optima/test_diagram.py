@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from optsum.errors import UnsupportedError
 from optsum.optima import diagram as module
-from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram, Ordered, union
+from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram, Ordered, deep_recursion, union
 
 families = st.sets(st.frozensets(st.integers(0, 5), max_size=4), max_size=12)
 ENDS = [[-1, 0, 0], [-1, 1, 1]]
@@ -68,8 +68,35 @@ def test_a_union_holds_the_sets_of_all(given_families: list[set[frozenset[int]]]
 
 
 def test_a_union_is_as_deep_as_there_are_units() -> None:
-    whole, rest = tuple(range(3_000)), tuple(range(1, 3_000))
-    assert set(union([Diagram.of_sets([whole]), Diagram.of_sets([rest])])) == {whole, rest}
+    whole = tuple(range(3_000))
+    for rest in (whole[1:], whole[:-1]):  # different at the root, and at the end
+        assert set(union([Diagram.of_sets([whole]), Diagram.of_sets([rest])])) == {whole, rest}
+
+
+def test_a_caller_s_higher_limit_of_recursion_stays() -> None:
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(200_000)
+    try:
+        with deep_recursion():
+            assert sys.getrecursionlimit() == 200_000
+    finally:
+        sys.setrecursionlimit(before)
+
+
+def test_units_may_be_as_large_as_optima_allow() -> None:
+    largest = 2**31 - 2
+    assert set(union([Diagram.of_sets([(largest,)]), Diagram.of_sets([(), (0, largest)])])) == {
+        (), (largest,), (0, largest),
+    }  # fmt: skip
+
+
+@given(families, families)
+def test_no_superset_of_another_family_is_left(family: set[frozenset[int]], other: set[frozenset[int]]) -> None:
+    ordered = Ordered(10_000)
+    f, g = (ordered.of(Diagram.of_sets([tuple(chosen) for chosen in sets])) for sets in (family, other))
+    left = set(map(frozenset, ordered.diagram(ordered.without_supersets(f, g))))
+    assert left == {chosen for chosen in family if not any(one <= chosen for one in other)}
+    assert ordered.holds_empty(f) == (frozenset() in family)
 
 
 def test_equal_parts_are_shared() -> None:

@@ -29,6 +29,10 @@ def scattered(units: int, sets: int, seed: int = 1) -> Diagram:
     return Diagram.of_sets([tuple(sorted(rng.sample(range(units), units // 4))) for _ in range(sets)])
 
 
+def all_sets(units: int) -> Diagram:
+    return Diagram(np.array([[-1, 0, 0], [-1, 1, 1], *([units - x, x + 1, x + 1] for x in range(units))]), units + 1)
+
+
 @given(families)
 def test_pairs_are_counted_as_one_counts_them(family: set[frozenset[int]]) -> None:
     diagram = Diagram.of_sets([tuple(chosen) for chosen in family])
@@ -95,6 +99,21 @@ def test_memory_is_bounded(listed: int) -> None:
     assert peak < (6 if listed else 2) * most
 
 
+@pytest.mark.parametrize("large", [False, True], ids=["of 64 bits", "of any size"])
+def test_the_memory_of_tables_is_known(large: bool) -> None:
+    """Compare the memory that tables are said to take with what they take; many large numbers are 0, and shared."""
+    diagram = all_sets(40) if large else scattered(60, 20)
+    tracemalloc.start()
+    try:
+        overlaps(diagram, listed=0)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    with pytest.raises(UnsupportedError, match="more than the allowed memory"):
+        overlaps(diagram, listed=0, max_bytes=int(0.8 * peak))
+    assert overlaps(diagram, listed=0, max_bytes=int((2.5 if large else 1.5) * peak)) == overlaps(diagram, listed=0)
+
+
 def test_one_order_of_the_units_is_bounded_too() -> None:
     diagram = Diagram.of_sets([tuple(p) for p in combinations(range(200), 2)])
     with pytest.raises(UnsupportedError, match="take a random sample"):
@@ -112,7 +131,7 @@ def test_listed_sets_need_no_tables() -> None:
 def test_pairs_beyond_64_bits_are_counted(number: int) -> None:
     """Test all sets of units with 2^62 or more pairs: each unit is in both sets, in one of two, or in none."""
     units = number.bit_length() - 1
-    diagram = Diagram(np.array([[-1, 0, 0], [-1, 1, 1], *([units - x, x + 1, x + 1] for x in range(units))]), units + 1)
+    diagram = all_sets(units)
     assert diagram.count == number
     expected = {
         (both, either): comb(units, either) * comb(either, both) * 2 ** (either - both)

@@ -22,7 +22,7 @@ from pathlib import Path
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
-from optsum.contracts.result import Result, ResultCounts, Status, Timing, TracePoint, trusted
+from optsum.contracts.result import Result, ResultCounts, Status, Timing, TracePoint
 from optsum.contracts.strategy import Strategy
 from optsum.corpus.row_files import read_rows, to_bytes
 from optsum.corpus.sentences import json_type
@@ -67,7 +67,7 @@ from optsum.system.notebook import tracked
 from optsum.system.processes.signal_guard import postponing
 from optsum.text.analyzer import surely_fits
 from optsum.text.interned import interned_texts
-from optsum.whole import is_list
+from optsum.whole import is_list, unchecked
 
 if TYPE_CHECKING:
     from optsum.running.executors import AnyExecutor
@@ -430,18 +430,16 @@ def _results(
     text_s, search_s = (seconds / len(parts) for seconds in times)
     by_reference = setup.spec.references == "mean" and setup.spec.measure != "recall"
     ran = {} if proven.ran is None else {"ran": proven.ran}
-    common = trusted(
-        setup.blank,
-        {
-            "strategy": setup.strategy.name,
-            "status": Status.OPTIMAL,
-            "termination": Termination.COMPLETED,
-            "seconds": text_s + search_s,
-            "timing": Timing(text_s=text_s, search_s=search_s),
-            "evaluations": 1,
-            "signature": signature_of(setup, setup.spec.analyzer.tokenizer),
-        },
-    )
+    common = {
+        **vars(setup.blank),
+        "strategy": setup.strategy.name,
+        "status": Status.OPTIMAL,
+        "termination": Termination.COMPLETED,
+        "seconds": text_s + search_s,
+        "timing": Timing(text_s=text_s, search_s=search_s),
+        "evaluations": 1,
+        "signature": signature_of(setup, setup.spec.analyzer.tokenizer),
+    }
     sizes, units, *others = proven.answers
     units = units[:, : max(0, *sizes[:, 0].tolist())]  # most places are unused, and would be converted for nothing
     each = zip(parts, *(rows.tolist() for rows in (sizes, units, *others)), strict=True)
@@ -473,7 +471,7 @@ def _results(
                 metric.name: score_row(Score.from_counts(shared, total, mass * len(topic.references)))
                 for metric, (shared, total, mass) in zip(setup.scores, hits, strict=True)
             }
-        yield part, trusted(common, own)
+        yield part, unchecked(Result, common, own)
 
 
 def _mean_of(totals: Sequence[int]) -> tuple[float, str]:

@@ -39,7 +39,7 @@ from optsum.corpus.topics import (
     watched_to_end,
 )
 from optsum.coverage.instance import FORMAT, Coverage, IntArray, Sense, json_of_coverage
-from optsum.errors import InputError, describe, spoken
+from optsum.errors import InputError, describe, located, spoken
 from optsum.metrics.rouge import Score, codes_of, score_row
 from optsum.options.options import read_config, reading_of, refuse_of_texts, resolve
 from optsum.plugins import check_sent
@@ -235,7 +235,7 @@ def _spelled(value: Any) -> str:
 
 def _failed(topic: AnyTopic, reason: str, setups: Sequence[Setup]) -> list[Result]:
     name = topic.get("id") if isinstance(topic, Mapping) else getattr(topic, "id", None)
-    reason = f"{source}: {reason}" if (source := getattr(topic, "source", "")) else reason
+    reason = located(getattr(topic, "source", ""), reason)
     return [error_result(name if isinstance(name, str) else None, reason, setup) for setup in setups]
 
 

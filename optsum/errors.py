@@ -122,6 +122,11 @@ def describe(error: BaseException) -> str:
     )
 
 
+def located(source: str, said: str) -> str:
+    """Return a message that begins with the source of the data, such as ``file:line``, if this is known."""
+    return f"{source}: {said}" if source else said
+
+
 def behind(error: BaseException, kind: type[E], before: BaseException | None = None) -> E | None:
     """Return the first error of class `kind` among an error and its causes, contexts and groups; None if there is none.
 

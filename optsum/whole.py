@@ -1,14 +1,14 @@
-"""Whole numbers from callers: converted exactly, or refused with advice on scaling; and flags (`flag`)."""
+"""Whole numbers from callers: converted exactly, or refused with advice on scaling; flags; objects without checks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, KeysView
+from collections.abc import Iterable, KeysView, Mapping
 from collections.abc import Set as AbstractSet
 from decimal import Decimal
 from fractions import Fraction
 from math import isfinite
 from numbers import Integral, Rational, Real
-from typing import TYPE_CHECKING, Any, Final, TypeGuard
+from typing import TYPE_CHECKING, Any, Final, TypeGuard, TypeVar
 
 from optsum.errors import InputError, OptionError, OptsumError
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+T = TypeVar("T")
 LARGEST: Final = 2**62  # Sums with larger numbers might overflow 64-bit integers.
 INT64_SAFE: Final = 2**61  # Limit of sums and products of 64-bit integers, some of which are then added.
 LARGEST_DENOMINATOR: Final = 2**50  # Beyond it, common denominators leave too little room for numerators in 64 bits.
@@ -148,3 +149,14 @@ def flag(value: object, what: str) -> bool:
     if isinstance(value, np.bool_):
         return bool(value)
     raise OptionError(f"{what} is {value!r:.40}; give true or false.")
+
+
+def unchecked(kind: type[T], *fields: Mapping[str, Any], **others: Any) -> T:
+    """Make an object of a frozen dataclass without its `__init__`; later fields replace earlier ones of the same name.
+
+    It is for values that optsum itself has computed: their checks would take longer than the rest of a short search.
+    """
+    made = object.__new__(kind)
+    for part in (*fields, others):
+        made.__dict__.update(part)
+    return made

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from typing import Any, Final
 
-from optsum.errors import InputError
+from optsum.errors import InputError, located
 from optsum.system.files import PathLike, name_of, read_text
 
 _BRACKETS = {"-LRB-", "-RRB-", "-LSB-", "-RSB-", "-LCB-", "-RCB-"}  # How the Penn Treebank writes brackets.
@@ -90,7 +90,7 @@ def parses_of_spacy(doc: Any, source: str = "") -> tuple[Parse, ...]:
         words = [token for token in sentence if not token.is_space]
         if not words:
             continue
-        where = f"{source}: sentence {number}" if source else f"sentence {number}"
+        where = located(source, f"sentence {number}")
         place = {token.i: position for position, token in enumerate(words)}
         begin = words[0].idx
         text = sentence.doc.text[begin : words[-1].idx + len(words[-1].text)]
@@ -247,7 +247,7 @@ def conllu_blocks(text: str, source: str = "") -> list[Block]:
             pairs = [each[1:].partition("=") for each in lines if each.startswith("#")]
             meta = {key.strip(): value.strip() for key, equals, value in pairs if equals}
             where = f"sentence {meta.get('sent_id') or len(blocks) + 1}"
-            blocks.append(Block("\n".join(lines), f"{source}: {where}" if source else where, meta.get("text", "")))
+            blocks.append(Block("\n".join(lines), located(source, where), meta.get("text", "")))
         lines = []
     return blocks
 

@@ -17,7 +17,7 @@ from optsum.cli.signals import DONE, failed, put
 from optsum.corpus.alignment import UNREAD, align
 from optsum.corpus.topic import BadTopic, Reading, Topic, topic_to_json
 from optsum.corpus.topics import topics_read
-from optsum.errors import InputError, unknown_name
+from optsum.errors import InputError, located, unknown_name
 from optsum.options.options import READING, options_of, reading_of, resolve_as
 from optsum.report.tables import Table, counted
 from optsum.system.files import begin_of, name_of, read_text
@@ -35,7 +35,7 @@ def _written(
         # A generator, because Ctrl-C is thrown into it; `make` may return another iterator.
         for topic in loop.iterate(made for made in make(source)):
             if isinstance(topic, BadTopic):
-                reason = f"{topic.source}: {topic.error}" if topic.source else topic.error
+                reason = located(topic.source, topic.error)
                 loop.write({"id": topic.id, "status": "error", "error": reason}, reason)
             else:
                 loop.write(topic_to_json(rebased(topic, folder) if folder else topic))
@@ -154,7 +154,7 @@ def _items_chunks(file: str, reading: Reading) -> Iterator[Parse | InputError | 
 
     for topic in topics_read(file, reading):
         if isinstance(topic, BadTopic):
-            yield InputError(f"{topic.source}: {topic.error}")
+            yield InputError(located(topic.source, topic.error))
             continue
         yield f"# {topic.id}"
         try:

@@ -17,13 +17,13 @@ from itertools import islice
 from math import fsum, inf, isfinite
 from operator import attrgetter
 from sys import float_info
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Final, Self
 
 from optsum.errors import InputError, UnsupportedError, visible
 from optsum.system.clock import Termination
 from optsum.system.notebook import Words, facts, kept_words, marked_text
+from optsum.whole import unchecked
 
-R = TypeVar("R", bound="Result")
 _FRACTION = re.compile(r"-?\d{1,4000}(/0*[1-9]\d{0,3999})?", re.ASCII)  # Python refuses integers of over 4,300 digits.
 _IN_ROWS: Final = {"first": "from", "last": "to"}
 _NUMBERS: Final = ("first", "last", "objective", "bound", "length", "gain", "count")
@@ -489,7 +489,7 @@ class Result:
         InputError
             If the new values contradict one another.
         """
-        made = trusted(self, values)
+        made = unchecked(type(self), vars(self), values)
         if len(vars(made)) != len(vars(self)):
             raise TypeError(f"A result has no field {next(name for name in values if name not in vars(self))!r}.")
         made.__post_init__()
@@ -656,14 +656,6 @@ class Result:
         values["timing"] = Timing(**{name: statistics.pop(name) for name in _TIMES if name in statistics})
         values["statistics"], values["extra"] = statistics, others
         return cls(**values)
-
-
-def trusted(result: R, values: Mapping[str, Any]) -> R:
-    """Return a copy of a result with other values of some fields, without the checks of `Result.changed`."""
-    made = object.__new__(type(result))
-    vars(made).update(vars(result))
-    vars(made).update(values)
-    return made
 
 
 @dataclass(slots=True)

@@ -43,7 +43,7 @@ from numpy.typing import NDArray
 
 from optsum.coverage.ceilings import CappedUnion, Ceiling, Group, TextSubsequence
 from optsum.errors import InputError, UnsupportedError
-from optsum.whole import LARGEST, LARGEST_DENOMINATOR, is_list, whole, whole_array, whole_numbers
+from optsum.whole import LARGEST, LARGEST_DENOMINATOR, is_list, unchecked, whole, whole_array, whole_numbers
 
 IntArray: TypeAlias = NDArray[np.int64]
 
@@ -533,10 +533,7 @@ class Coverage:
 
     def changed(self, **given: Any) -> Coverage:
         """Return an instance with some fields replaced, without checks."""
-        found = object.__new__(Coverage)
-        found.__dict__.update({one.name: getattr(self, one.name) for one in fields(Coverage)})
-        found.__dict__.update(given)
-        return found
+        return unchecked(Coverage, {one.name: getattr(self, one.name) for one in fields(Coverage)}, given)
 
     @property
     def relaxed(self) -> Coverage:
@@ -853,10 +850,9 @@ class Facility(Coverage):
         rows, which = np.unique(similar, axis=0, return_inverse=True)
         summed = np.zeros(len(rows), np.int64)
         np.add.at(summed, which.reshape(-1), importance)
-        made: Facility = object.__new__(cls)
-        made.__dict__.update({name: value for name, value in vars(plain).items() if name not in _MADE})
-        made.__dict__.update(similar=rows, importance=summed, own=plain.mass[2:], constant_denominator=own is None)
-        return made
+        kept = {name: value for name, value in vars(plain).items() if name not in _MADE}
+        shared, constant = plain.mass[2:], own is None
+        return unchecked(cls, kept, similar=rows, importance=summed, own=shared, constant_denominator=constant)
 
     def __getattr__(self, name: str) -> Any:
         """Build the arrays of all levels when the first of them is needed."""

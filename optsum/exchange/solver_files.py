@@ -18,7 +18,7 @@ from optsum.contracts.strategy import Run, Strategy
 from optsum.corpus.topic import BadTopic
 from optsum.corpus.topics import AnyTopics, topics_of
 from optsum.coverage.instance import Sense, json_of_coverage
-from optsum.errors import InputError, OptionError, OptsumError, UnsupportedError, describe, unknown_name
+from optsum.errors import InputError, OptionError, OptsumError, UnsupportedError, describe, located, unknown_name
 from optsum.options.keywords import Keywords
 from optsum.options.options import Options, reading_of, resolve
 from optsum.problem.formulation import Task
@@ -309,7 +309,7 @@ def tasks_of(topics: AnyTopics, setup: Setup) -> Iterator[tuple[str | None, Task
     warned: Counter[str | None] = Counter()
     for topic in topics_of(topics, reading_of(setup.options)):
         if isinstance(topic, BadTopic):
-            yield topic.id, f"{topic.source}: {topic.error}"
+            yield topic.id, located(topic.source, topic.error)
             continue
         if topic.id in seen:
             yield topic.id, f"the topic {topic.id!r} occurs twice: give each its own id"

@@ -31,7 +31,7 @@ from optsum.coverage.instance import NO_LIMIT, Coverage, IntArray, Joint, Sense
 from optsum.errors import InputError, UnsupportedError
 from optsum.system.clock import NEVER, Deadline, standing
 from optsum.system.processes.children import run_in_thread
-from optsum.whole import INT64_SAFE, LARGEST, whole, whole_array
+from optsum.whole import INT64_SAFE, LARGEST, unchecked, whole, whole_array
 
 _JOINT_S: Final = 5e-6  # Approximate seconds to add a joint occurrence to a program.
 _CEILING_S: Final = 8e-6  # Approximate seconds to add a ceiling to a program, for each unit.
@@ -86,13 +86,6 @@ class LinearModel:
             or (entries and self.row_column.max() >= self.columns)
         ):
             raise InputError("This linear model cannot be used: its arrays do not match.")
-
-    @classmethod
-    def trusted(cls, **given: Any) -> LinearModel:
-        """Return a program whose arrays are not checked, because some searches build very many programs."""
-        made = object.__new__(cls)
-        made.__dict__.update(given)
-        return made
 
     @property
     def columns(self) -> int:
@@ -857,7 +850,8 @@ def cover_program(
     made.close(row - len(clauses), -np.inf, 0.0)
     objective = np.zeros(pick, np.int64)
     objective[: len(column)] = [lengths[unit] for unit in units]
-    model = LinearModel.trusted(
+    model = unchecked(
+        LinearModel,
         sense=Sense.MINIMIZE,
         objective=objective,
         upper=np.ones(pick, np.int64),

@@ -24,7 +24,7 @@ from optsum.corpus.topics import (
     text_of,
     with_columns,
 )
-from optsum.errors import InputError, UnsupportedError, describe, spoken
+from optsum.errors import InputError, UnsupportedError, describe, located, spoken
 from optsum.metrics.rouge import agreed_reference, parse_metric, rouge_all
 from optsum.optima.optima import Optima
 from optsum.options.keywords import ScoreKeywords
@@ -134,7 +134,7 @@ class PackedContexts:
             try:
                 found, others = _chosen(topic, system, task, counted_one=setup.options.length_unit == "sentences")
             except InputError as error:
-                yield _row_of(topic.id, system.system, _where(system) + str(error))
+                yield _row_of(topic.id, system.system, located(system.source, str(error)))
                 continue
             worth, (numerator, denominator) = task.problem.evaluate(found), task.problem.totals(found)
             length = others + (task.length(found) or 0)
@@ -401,7 +401,7 @@ def score_rows(
         if isinstance(system, System):
             of_topic.setdefault(system.topic_id if system.place is None else system.place, []).append(system)
         else:
-            unread.append(_row_of(system.topic_id, system.system, f"{system.source}: {system.error}"))
+            unread.append(_row_of(system.topic_id, system.system, located(system.source, system.error)))
     lines = 1 + max((place for place in of_topic if isinstance(place, int)), default=-1)
     warned: Counter[str | None] = Counter()
     place, without = -1, []
@@ -411,7 +411,7 @@ def score_rows(
             of_topic.pop(topic.id or "", None)
         elif isinstance(topic, BadTopic):
             # Summaries with its id are kept, because a later topic may have the same id.
-            yield [_row_of(topic.id, None, f"{topic.source}: {topic.error}")]
+            yield [_row_of(topic.id, None, located(topic.source, topic.error))]
         elif found := own + of_topic.pop(topic.id, []):
             said = None
             if scores.packed is None:
@@ -433,7 +433,7 @@ def score_rows(
     for name, left in of_topic.items():
         reason = f"no topic has the id {name!r}" if isinstance(name, str) else f"there are only {place + 1} topics"
         yield [
-            _row_of(str(name), system.system, _where(system) + reason)
+            _row_of(str(name), system.system, located(system.source, reason))
             for system in left
             if isinstance(name, str) or system.summary  # blank lines at the end are no summaries
         ]
@@ -455,7 +455,7 @@ def _rows(topic: Topic, systems: Sequence[System], scores: SystemScores) -> list
             row["oracle"] = against(topic, system, found, scores.options.each_oracle)
     except BaseException as error:  # noqa: BLE001 - the other topics are scored all the same
         reason = describe(error)
-        return [_row_of(topic.id, system.system, _where(system) + reason) for system in systems]
+        return [_row_of(topic.id, system.system, located(system.source, reason)) for system in systems]
     return rows
 
 
@@ -473,7 +473,7 @@ def _row(topic: Topic, system: System, options: ScoreOptions) -> dict[str, Any]:
     try:
         return _row_of(topic.id, system.system, **_scores(topic, system, options))
     except BaseException as error:  # noqa: BLE001 - the other summaries are scored all the same
-        return _row_of(topic.id, system.system, _where(system) + describe(error))
+        return _row_of(topic.id, system.system, located(system.source, describe(error)))
 
 
 def _scores(topic: Topic, system: System, options: ScoreOptions) -> dict[str, Any]:
@@ -506,10 +506,6 @@ def _scores(topic: Topic, system: System, options: ScoreOptions) -> dict[str, An
 def _row_of(topic: str | None, system: str | None, error: str | None = None, **own: Any) -> dict[str, Any]:
     row: dict[str, Any] = {"topic_id": topic, "system": system, "rouge": None, "human": {}, "signature": None}
     return {**row, "error": error, **own}
-
-
-def _where(system: System) -> str:
-    return f"{system.source}: " if system.source else ""
 
 
 def _systems(scores: SystemScores) -> Table:

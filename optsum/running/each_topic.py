@@ -22,7 +22,7 @@ from pathlib import Path
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
-from optsum.contracts.result import Result, ResultCounts, Status, Timing, TracePoint, trusted
+from optsum.contracts.result import Result, ResultCounts, Status, Timing, TracePoint
 from optsum.contracts.strategy import Strategy
 from optsum.corpus.row_files import read_rows, to_bytes
 from optsum.corpus.sentences import json_type
@@ -39,7 +39,7 @@ from optsum.corpus.topics import (
     watched_to_end,
 )
 from optsum.coverage.instance import FORMAT, Coverage, IntArray, Sense, json_of_coverage
-from optsum.errors import InputError, describe, spoken
+from optsum.errors import InputError, describe, located, spoken
 from optsum.metrics.rouge import Score, codes_of, score_row
 from optsum.options.options import read_config, reading_of, refuse_of_texts, resolve
 from optsum.plugins import check_sent
@@ -67,7 +67,7 @@ from optsum.system.notebook import tracked
 from optsum.system.processes.signal_guard import postponing
 from optsum.text.analyzer import surely_fits
 from optsum.text.interned import interned_texts
-from optsum.whole import is_list
+from optsum.whole import is_list, unchecked
 
 if TYPE_CHECKING:
     from optsum.running.executors import AnyExecutor
@@ -235,7 +235,7 @@ def _spelled(value: Any) -> str:
 
 def _failed(topic: AnyTopic, reason: str, setups: Sequence[Setup]) -> list[Result]:
     name = topic.get("id") if isinstance(topic, Mapping) else getattr(topic, "id", None)
-    reason = f"{source}: {reason}" if (source := getattr(topic, "source", "")) else reason
+    reason = located(getattr(topic, "source", ""), reason)
     return [error_result(name if isinstance(name, str) else None, reason, setup) for setup in setups]
 
 
@@ -430,18 +430,16 @@ def _results(
     text_s, search_s = (seconds / len(parts) for seconds in times)
     by_reference = setup.spec.references == "mean" and setup.spec.measure != "recall"
     ran = {} if proven.ran is None else {"ran": proven.ran}
-    common = trusted(
-        setup.blank,
-        {
-            "strategy": setup.strategy.name,
-            "status": Status.OPTIMAL,
-            "termination": Termination.COMPLETED,
-            "seconds": text_s + search_s,
-            "timing": Timing(text_s=text_s, search_s=search_s),
-            "evaluations": 1,
-            "signature": signature_of(setup, setup.spec.analyzer.tokenizer),
-        },
-    )
+    common = {
+        **vars(setup.blank),
+        "strategy": setup.strategy.name,
+        "status": Status.OPTIMAL,
+        "termination": Termination.COMPLETED,
+        "seconds": text_s + search_s,
+        "timing": Timing(text_s=text_s, search_s=search_s),
+        "evaluations": 1,
+        "signature": signature_of(setup, setup.spec.analyzer.tokenizer),
+    }
     sizes, units, *others = proven.answers
     units = units[:, : max(0, *sizes[:, 0].tolist())]  # most places are unused, and would be converted for nothing
     each = zip(parts, *(rows.tolist() for rows in (sizes, units, *others)), strict=True)
@@ -473,7 +471,7 @@ def _results(
                 metric.name: score_row(Score.from_counts(shared, total, mass * len(topic.references)))
                 for metric, (shared, total, mass) in zip(setup.scores, hits, strict=True)
             }
-        yield part, trusted(common, own)
+        yield part, unchecked(Result, common, own)
 
 
 def _mean_of(totals: Sequence[int]) -> tuple[float, str]:

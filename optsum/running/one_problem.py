@@ -477,11 +477,11 @@ def _with_best(part: Topic, setup: Setup, old: Result, found: Iterable[tuple[Any
         task = setup.formulation.task(part, setup.spec_for(part).with_all_units().until(deadline))
     except Stopped:
         return old
-    number_of, held = {name: unit for unit, name in enumerate(task.units)}, old
+    number_of, held = task.numbers(), old
     for names in dict.fromkeys(found):
         if not number_of.keys() >= set(names):
             continue
-        selection = tuple(sorted(number_of[name] for name in names))
+        selection = tuple(sorted({number_of[name] for name in names}))
         worth = task.problem.evaluate(selection)
         if worth.feasible and (held.key is None or task.problem.sense.better(worth.key, held.key)):
             value = {"objective": float(worth.value), "objective_exact": exact_text(worth.key)}

@@ -25,7 +25,7 @@ from pydantic import BeforeValidator, Field
 from optsum.contracts.result import Result, Status
 from optsum.corpus.topic import AS_IS, BadTopic, Reading, Text, Topic
 from optsum.corpus.topics import AnyTopics, System, checked_systems, checked_texts, text_of, with_columns
-from optsum.errors import InputError, OptionError, unknown_name
+from optsum.errors import InputError, OptionError, located, unknown_name
 from optsum.metrics.rouge import Score, rouge_all
 from optsum.options.options import Options, columns_in, options_of, read_config, resolve, resolve_as
 from optsum.plugins import load_place
@@ -111,8 +111,8 @@ def summaries_of(
                 )
             text = read(topic, system)
         except InputError as error:
-            where = f"{system.source}: " if system.source else ""
-            rows.append({"kind": REFUSED, "system": name, "error": f"{where}system {name!r}: {error}"})
+            reason = located(system.source, f"system {name!r}: {error}")
+            rows.append({"kind": REFUSED, "system": name, "error": reason})
         else:
             yield system, text
 
@@ -209,7 +209,7 @@ class Study(Tabular):
         self._systems = {}
         for system in checked_systems(systems, reading):
             if not isinstance(system, System):
-                self.failures.append(f"{system.source}: {system.error}")
+                self.failures.append(located(system.source, system.error))
             elif system.system in (known := self._systems.setdefault(system.topic_id, {})):
                 again = f"has two summaries of topic {system.topic_id!r}: the second is left out."
                 self.failures.append(f"The system {system.system!r} {again}")

@@ -180,8 +180,7 @@ def _oracle(topic: Topic, name: tuple[str, str], setup: Setup, setups: Mapping[t
     else:
         result = without_interruption(run_task(task, setup, began=began))
         if result.selection is not None:
-            chosen = set(result.selection)
-            bare = task.decode(tuple(unit for unit, each in enumerate(task.units) if each in chosen))
+            bare = task.decode(task.selection_of(result.selection))
     whole = set(topic.sentences)
     row: Row = {"kind": "oracle", "formulation": name[0], "optimized": name[1]}
     row |= {"chunk_profile": setup.options.chunk_profile, "status": result.status.value}

@@ -67,6 +67,7 @@ from optsum.program.model import (
     without,
 )
 from optsum.system.clock import NEVER, Deadline, Limits, Stopped, Termination
+from optsum.whole import unchecked
 
 from ..engine.driver import Budget
 
@@ -260,7 +261,7 @@ class Relaxer:
             self._highs.setOptionValue("presolve", "off")
         self._highs.clearModel()
         # Columns never exceed 1 in an optimum; an explicit upper limit of 1 would take a part of the duals.
-        wider = LinearModel.trusted(**{**vars(program), "upper": 2 * program.upper})
+        wider = unchecked(LinearModel, vars(program), upper=2 * program.upper)
         pass_model(self._highs, wider, relaxed=True)
         ended = run(self._highs, self._deadline, apart=len(program.row_column) > _SMALL)
         self.solved += 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from importlib import import_module
 from math import prod
@@ -35,6 +36,7 @@ TOPIC: dict[str, Any] = {
     "references": [["a b x q"], ["a e f a"], ["c d e f g"], ["q"]],
 }
 
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples" / "data"
 
 WAYS = ["each searched", "bounded first"]
 WAYS_OF = [(name, way) for name in STRATEGIES.names() for way in WAYS[: 1 + STRATEGIES.load(name).exact]]
@@ -338,6 +340,16 @@ def test_a_selection_is_worth_what_the_best_reference_gives(strategy: str, optio
                  if options.get("metric") != "rouge-2" or any(len(text.split()) > 1 for text in reference)]  # fmt: skip
         assert result.key == max(value for value in worth if value is not None)
         assert result.key == worth[result.extra["reference"]] or "metric" in options
+
+
+def test_a_compression_found_for_one_reference_may_be_the_best_of_another() -> None:
+    """Check it where a unit has several chunks, all of which a result names."""
+    topic = next(optsum.read_topics(EXAMPLES / "parsed.jsonl"))
+    references = [(f"About to 1962, in {words}",) for words in ("didn't bought", "fire to", "carry", "a third")]
+    options: dict[str, Any] = {"formulation": "compressive", "max_length": 16, "strategy": "greedy"}
+    singles = [optsum.solve(replace(topic, references=(one,)), **options) for one in references]
+    best = optsum.solve(replace(topic, references=tuple(references)), references="best", **options)
+    assert best.key == Fraction(3, 5) > max(Fraction(one.key or 0) for one in singles)
 
 
 def test_large_topics_are_searched_with_the_references_that_may_be_best(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -358,7 +358,7 @@ def test_errors_of_a_problem_from_a_file_are_reported(
     assert "as in own.py:FUNCTION" in capsys.readouterr().err
 
 
-def test_mixed_input_and_unsupported_functions_are_refused() -> None:
+def test_mixed_input_and_unsupported_functions_are_refused(caplog: pytest.LogCaptureFixture) -> None:
     topic = {"id": "t", "documents": [["a b"]], "references": [["a"]]}
     mixed = list(optsum.solve_all([knapsack(1), topic, cover()]))
     assert [row.status.value for row in mixed] == ["optimal", "error", "error"]
@@ -378,6 +378,9 @@ def test_mixed_input_and_unsupported_functions_are_refused() -> None:
             verb(knapsack(1))
     (row,) = [found for found in optsum.align([topic, knapsack(1)]) if getattr(found, "error", None)]
     assert "is a problem, and align takes texts" in row.error
+    with caplog.at_level("WARNING"):
+        optsum.score([topic, knapsack(1)], [{"topic_id": topic["id"], "system": "s", "summary": ["a"]}])
+    assert "the first: '' is a problem, and score takes texts" in caplog.text
     for verb in (optsum.solve, optsum.enumerate_optima, lambda given, **told: list(optsum.solve_all([given], **told))):
         with pytest.raises(optsum.OptionError, match="leave out columns"):
             verb(knapsack(1), columns={"documents": "text"})

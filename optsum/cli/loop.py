@@ -134,34 +134,44 @@ class Finished:
 
     def pending(self, topics: Iterable[T], passed: Callable[[], None]) -> Iterator[T]:
         for topic in topics:
+            if isinstance(topic, Topic) and self._has(topic):
+                passed()
+            else:
+                yield topic
+
+    def compared(self, topics: Iterable[T]) -> Iterator[T]:
+        """Yield all topics, also the finished ones; `OptionError` if one was finished with another text."""
+        for topic in topics:
             if isinstance(topic, Topic):
-                try:
-                    now = digest(topic)
-                except (RecursionError, TypeError, ValueError) as error:
-                    if topic.id in self._topics:
-                        raise OptionError(
-                            f"the problem {topic.id!r} cannot be compared with the one in {self._output}, because it "
-                            f"has a value that cannot be written ({error}): give --overwrite, or name another output"
-                        ) from error
-                    now = None
-                if topic.id in self._topics:
-                    held = self._topics[topic.id]
-                    if held not in {None, now} and held != digest_before(topic):
-                        what = "text: the topics, --map or --flat have changed" if topic.problem is None else "problem"
-                        raise OptionError(
-                            f"the rows of {topic.id!r} in {self._output} were made from another {what}; give "
-                            "--overwrite, or name another output"
-                        )
-                    passed()
-                    continue
-                self._read[topic.id] = now
+                self._has(topic)
             yield topic
 
-    def marked(self, results: Sequence[Result], row_of: Callable[[Result], dict[str, Any]]) -> Iterator[Row]:
-        """Yield the rows of topics, each with the hash of its text."""
+    def _has(self, topic: Topic) -> bool:
+        try:
+            now = digest(topic)
+        except (RecursionError, TypeError, ValueError) as error:
+            if topic.id in self._topics:
+                raise OptionError(
+                    f"the problem {topic.id!r} cannot be compared with the one in {self._output}, because it "
+                    f"has a value that cannot be written ({error}): give --overwrite, or name another output"
+                ) from error
+            now = None
+        if topic.id not in self._topics:
+            self._read[topic.id] = now
+            return False
+        held = self._topics[topic.id]
+        if held not in {None, now} and held != digest_before(topic):
+            what = "text: the topics, --map or --flat have changed" if topic.problem is None else "problem"
+            raise OptionError(
+                f"the rows of {topic.id!r} in {self._output} were made from another {what}; give "
+                "--overwrite, or name another output"
+            )
+        return True
+
+    def marked(self, rows: Iterable[Row]) -> Iterator[Row]:
+        """Yield the rows of topics, each with the hash of its topic's text."""
         last = read = None
-        for result in results:
-            row = row_of(result)
+        for row in rows:
             topic = self._topic_of(row)
             if topic is None or topic != last:  # the first row of a topic
                 last, read = topic, self._read.pop(topic or "", None)
@@ -235,7 +245,7 @@ class SearchLoop(Loop):
                     self.rows.write_all(results.rows)
                 else:
                     results[0], unpaid = charged(results[0], unpaid), 0.0
-                    self.rows.write_all(self._finished.marked(results, self._row_of))
+                    self.rows.write_all(self._finished.marked(map(self._row_of, results)))
                 self._count(results)
                 self._elapsed = perf_counter() - began
                 self.advance(topics_in(results))

@@ -146,14 +146,18 @@ def _run(study: Study, files: StudyFiles, reading: Reading, form: TableFormat, *
     if figures is not None:
         with figure_folder(figures):  # refuse it now, not after hours of work
             pass
-    finished = None if output is None else Finished(output, partial(check_row_of, study, output))
+    finished = Finished(output or "", partial(check_row_of, study, output))
     loop = Loop(files, output, list(filter(None, [systems])), keep=finished)
-    given = loop.topics(reading)
+    given = finished.compared(loop.topics(reading))
     if systems is not None:
         study.reads(systems, reading)
     with loop:
         study.resumes(loop.rows.kept())
-        study.run(given, loop.rows.write_all, partial(loop.iterate, parallel=study.searches()[0].elsewhere))
+        study.run(
+            given,
+            lambda rows: loop.rows.write_all(finished.marked(rows)),
+            partial(loop.iterate, parallel=study.searches()[0].elsewhere),
+        )
         if files.limit is not None:  # their topics may be beyond the limit
             study.missing.clear()
         for error in study.errors:

@@ -485,8 +485,8 @@ def _solve_part(part: Topic, setups: Sequence[Setup], said: Sequence[Mapping[str
             began = clock()
             try:
                 task = build(topic, setup, setup.limits.building())
-            except Stopped:
-                return unsolved(topic.id, setup, Termination.TIME_LIMIT, seconds=clock() - began)
+            except Stopped as stop:
+                return unsolved(topic.id, setup, stop, seconds=clock() - began)
             tasks[key] = task, clock() - began
         task, seconds = tasks[key]
         fresh = replace(task, problem=task.problem.fresh())  # without cached results of earlier searches

@@ -29,7 +29,7 @@ from optsum.studies import (
     unproven,
     without_interruption,
 )
-from optsum.system.clock import Stopped, Termination, clock
+from optsum.system.clock import Stopped, clock
 from optsum.text.analyzer import Sentence, joined, word_count
 
 VARIANTS: Final[Mapping[str, Mapping[str, str]]] = {
@@ -175,8 +175,8 @@ def _oracle(topic: Topic, name: tuple[str, str], setup: Setup, setups: Mapping[t
     began, bare = clock(), None
     try:
         task = build(topic, setup, setup.limits.building())
-    except Stopped:
-        result = unsolved(topic.id, setup, Termination.TIME_LIMIT, seconds=clock() - began)
+    except Stopped as stop:
+        result = without_interruption(unsolved(topic.id, setup, stop, seconds=clock() - began))
     else:
         result = without_interruption(run_task(task, setup, began=began))
         if result.selection is not None:

@@ -200,6 +200,26 @@ def test_a_study_with_other_options_is_not_resumed(capsys: pytest.CaptureFixture
 
 
 @pytest.mark.usefixtures("files")
+def test_a_study_of_other_texts_is_not_resumed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_hirao("topics.jsonl", "out.jsonl") == 0
+    before = Path("out.jsonl").read_text()
+    assert run_hirao("topics.jsonl", "out.jsonl", "--resume") == 0
+    topics = [json.loads(line) for line in Path("topics.jsonl").read_text().splitlines()]
+    topics[1]["references"] = [["quite another summary"]]
+    Path("topics.jsonl").write_text("\n".join(map(json.dumps, topics)))
+    capsys.readouterr()
+    assert run_hirao("topics.jsonl", "out.jsonl", "--resume") == 2
+    assert f"the rows of {topics[1]['id']!r} in out.jsonl were made from another text" in capsys.readouterr().err
+    assert Path("out.jsonl").read_text() == before
+    old = [
+        {name: value for name, value in json.loads(line).items() if name != "input_hash"}
+        for line in before.splitlines()
+    ]
+    Path("out.jsonl").write_text("\n".join(map(json.dumps, old)) + "\n")
+    assert run_hirao("topics.jsonl", "out.jsonl", "--resume") == 0  # rows of earlier versions, which have no hash
+
+
+@pytest.mark.usefixtures("files")
 def test_a_topic_that_was_not_written_to_its_end_is_done_again() -> None:
     assert run_hirao("topics.jsonl", "out.jsonl") == 0
     lines = Path("out.jsonl").read_text().splitlines(keepends=True)

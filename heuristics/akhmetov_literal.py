@@ -15,7 +15,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 
 from optsum.contracts.strategy import Run, Strategy
-from optsum.coverage.instance import Key, Sense
+from optsum.coverage.instance import Key, Sense, packed_rows
 from optsum.errors import OptionError, UnsupportedError
 from optsum.problem.problem import Capability, Problem, Selection
 from optsum.system.clock import Stopped
@@ -32,7 +32,7 @@ def rows_in_order(problem: Problem) -> Iterator[int]:
     """
     coverage = problem.coverage
     occurs = np.zeros((coverage.size, coverage.features), np.bool_)
-    occurs[np.repeat(np.arange(coverage.size), np.diff(coverage.unit_start)), coverage.unit_feature] = True
+    occurs[packed_rows(coverage.unit_start), coverage.unit_feature] = True
     occurs[:, coverage.slot % 2 == 1] = False  # n-grams of a denominator are no words of the reference
     while coverage.size and (sums := occurs.sum(axis=1)).max() > 0:
         row = int(sums.argmax())

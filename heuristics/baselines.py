@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from optsum.contracts.strategy import Run, Strategy
-from optsum.coverage.instance import Coverage, IntArray, Sense
+from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import OptionError, UnsupportedError
 from optsum.problem.problem import Capability, Evaluation, Move, Problem, Selection
 from optsum.program.model import is_cover
@@ -307,23 +307,12 @@ class FromGreedy(Strategy):
         return random_start(run) if run.selection is None else run.selection
 
 
-def decisions(problem: Problem, selection: Selection) -> IntArray:
-    chosen = np.zeros(problem.size, np.int64)
-    chosen[list(selection)] = 1
-    return chosen
-
-
 def raise_cheap_bound(run: Run) -> None:
     """Compute the root bound if that is cheap, so that a search whose incumbent reaches the bound can stop."""
     problem = run.problem
     bounded = all(map(problem.can, (Capability.BOUND, Capability.LINEAR, Capability.COVERAGE)))
     if bounded and not problem.coverage.joints and len(problem.coverage.unit_feature) <= _MOST_ENTRIES:
         run.raise_root_bound(run.deadline.within(run.remaining_s / 4))
-
-
-def is_certified(run: Run) -> bool:
-    """Return whether the incumbent reaches the bound, so that no selection is better."""
-    return run.evaluation is not None and run.evaluation.key == run.bound
 
 
 def at_least(lowest: int, *, none: bool = False, **options: Any) -> None:

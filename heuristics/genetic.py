@@ -13,12 +13,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from optsum.contracts.strategy import Run, Strategy
+from optsum.contracts.strategy import Run, Strategy, is_certified
 from optsum.coverage.instance import Sense
 from optsum.problem.problem import Capability, Problem, Selection
 from optsum.system.compiled import compiles, njit
 
-from .baselines import FromGreedy, Merit, Plain, at_least, is_certified, raise_cheap_bound, random_start
+from .baselines import FromGreedy, Merit, Plain, at_least, raise_cheap_bound, random_start
 from .moves import EVALUATIONS, Slices, become, descend, on_arrays, overwrite, rank, restart, settle, start, tiny
 
 

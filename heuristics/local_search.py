@@ -8,8 +8,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from optsum.contracts.strategy import Run, Strategy
-from optsum.coverage.instance import IntArray
+from optsum.contracts.strategy import Run, Strategy, is_certified
+from optsum.coverage.instance import IntArray, decisions
 from optsum.coverage.state import CHOSEN, Arrays
 from optsum.problem.problem import Capability, Problem, Selection
 from optsum.system.compiled import compiles, njit
@@ -18,8 +18,6 @@ from .baselines import (
     FromGreedy,
     Plain,
     at_least,
-    decisions,
-    is_certified,
     raise_cheap_bound,
     random_start,
 )
@@ -78,7 +76,7 @@ class GreedyLocalSearch(FromGreedy):
             Plain(run).descend(first)
             return
         arrays, moves = kernels
-        descent = start(arrays, decisions(run.problem, first))
+        descent = start(arrays, decisions(run.problem.size, first))
         slices = Slices(run, descent)
         while slices.done < self.most_moves:
             if slices.go(lambda until: descend(arrays, moves, descent, min(until, self.most_moves))):
@@ -266,7 +264,7 @@ class Vns(Strategy):
             self._by_kernels(run, first, *kernels)
 
     def _by_kernels(self, run: Run, first: Selection, arrays: Any, moves: Any) -> None:
-        vns = begin(arrays, decisions(run.problem, first), int(run.rng.integers(2**62)))
+        vns = begin(arrays, decisions(run.problem.size, first), int(run.rng.integers(2**62)))
         patience = self.no_improvement or (100 if run.problem.coverage.joints else 400)
         slices = Slices(run, vns.descent)
 

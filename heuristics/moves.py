@@ -21,7 +21,7 @@ import numpy as np
 
 from optsum.contracts.strategy import Run
 from optsum.coverage.greedy import JOINED, RULED, changed_joined, gain_kinds, gain_of, unit_gains
-from optsum.coverage.instance import Coverage, IntArray, Sense, gains_alone, kernel_array, pack
+from optsum.coverage.instance import Coverage, IntArray, Sense, gains_alone, grouped, kernel_array, pack, packed_rows
 from optsum.coverage.state import (
     CHOSEN,
     COVER,
@@ -59,9 +59,7 @@ def table_of(instance: Coverage, quick: IntArray) -> MoveTable:
     if instance.goal is not Sense.MAXIMIZE or not (quick > 0).any() or (instance.slot != 0).any():
         none = np.zeros(0, np.int64)
         return MoveTable(none, none, none, none, none, none, 0)
-    units = np.repeat(np.arange(instance.size), np.diff(instance.unit_start))
-    order = np.argsort(instance.unit_feature, kind="stable")
-    held = np.bincount(instance.unit_feature, minlength=instance.features)
+    start, order = grouped(instance.unit_feature, instance.features)
     most = np.zeros(instance.features, np.int64)
     np.maximum.at(most, instance.unit_feature, instance.unit_count)
     within = np.ones(len(instance.level), bool)
@@ -70,8 +68,8 @@ def table_of(instance: Coverage, quick: IntArray) -> MoveTable:
     return MoveTable(
         gains_alone(instance, 0) - instance.mass[0],
         np.zeros(instance.features, np.int64),
-        kernel_array(np.concatenate([[0], np.cumsum(held)])),
-        kernel_array(units[order]),
+        start,
+        kernel_array(packed_rows(instance.unit_start)[order]),
         kernel_array(instance.unit_count[order]),
         most,
         int(not falling.any()),

@@ -38,6 +38,19 @@ class OptsumError(Exception):
         return spoken(super().__str__())
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number and a noun in the right form, such as "1 topic" or "2 summaries"."""
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number} {noun[:-1]}ies" if noun.endswith("y") else f"{number} {noun}s"
+
+
+def either(words: Iterable[str]) -> str:
+    """Return alternatives as a part of a sentence, such as "a, b or c"."""
+    *others, last = words
+    return f"{', '.join(others)} or {last}" if others else last
+
+
 def spoken(text: str) -> str:
     """Return a message whose flags (``--stem``, ``--stemmer=NAME``) become keywords, except on the command line."""
     in_flags = os.environ.get(_SPEAKS) == "flags"

@@ -25,7 +25,7 @@ from optsum._version import __version__
 from optsum.contracts.backend import version_of_package
 from optsum.contracts.result import Result
 from optsum.corpus.folders import line_pair
-from optsum.corpus.formats import PREFIX
+from optsum.corpus.formats import PREFIX, are_objects
 from optsum.corpus.row_files import STORE, CellRows, RowStore, is_run_folder, to_bytes
 from optsum.corpus.topic import BadTopic, Topic, parse_columns
 from optsum.corpus.topics import is_program, topics_read
@@ -447,13 +447,9 @@ class RunFolder(ExitStack):
             raise self._refused(f"cannot be written: {describe_os_error(error)}") from error
 
 
-def _are_objects(value: Any, *keys: str) -> bool:
-    return isinstance(value, list) and all(isinstance(each, dict) and each.keys() >= {*keys} for each in value)
-
-
 _RECORD: Final[dict[str, Callable[[Any], bool]]] = {
-    "identity": lambda value: isinstance(value, dict) and "map" in value and _are_objects(value.get("cells"), "hash"),
-    "inputs": lambda value: _are_objects(value, "path", "sha256", "bytes"),
+    "identity": lambda value: isinstance(value, dict) and "map" in value and are_objects(value.get("cells"), "hash"),
+    "inputs": lambda value: are_objects(value, "path", "sha256", "bytes"),
     "shard": lambda value: isinstance(value, str) and re.fullmatch(r"\d+/\d+", value) is not None,
     "details": lambda value: isinstance(value, bool),
 }
@@ -959,8 +955,8 @@ def carry_out(
 
 def _expected(plan: Experiment, limit: int | None) -> int | None:
     """Return the number of topics of all files, at most `limit`; None if it is unknown without reading everything."""
-    counts = [count_lines(path) if path.endswith((".jsonl", ".ndjson")) else None for path in plan.topics]
-    if None in counts or any("[]" in path for path in (plan.columns or {}).values()):  # a line may hold several topics
+    several = any("[]" in path for path in (plan.columns or {}).values())  # a line may hold several topics
+    if several or not all(path.endswith((".jsonl", ".ndjson")) for path in plan.topics):
         return None
-    known = sum(filter(None, counts))
-    return known if limit is None else min(known, limit)
+    known = count_lines(*plan.topics)
+    return known if known is None or limit is None else min(known, limit)

@@ -27,7 +27,7 @@ from optsum.contracts.backend import Backend, Ending, RawOutcome
 from optsum.contracts.result import Result, Status
 from optsum.contracts.strategy import Strategy
 from optsum.corpus.sentences import splitter_of
-from optsum.coverage.instance import NO_LIMIT, Combination, Coverage, Joint, Key, Row, Sense, score
+from optsum.coverage.instance import NO_LIMIT, Combination, Coverage, Joint, Key, Row, Sense, decisions, score
 from optsum.errors import BackendError, OptionError, OptsumError, UnsupportedError
 from optsum.plugins import named_function
 from optsum.problem.problem import Capability, CoverageProblem, Evaluation, Problem, Selection
@@ -532,8 +532,7 @@ def check_linear_model(
     pass_model(fixed, model, relaxed=not model.integral[model.units :].any())
     columns = np.arange(model.units, dtype=np.int32)
     for selection, evaluation in evaluations.items():
-        values = np.zeros(model.units)
-        values[list(selection)] = 1.0
+        values = decisions(model.units, selection, np.float64)
         fixed.changeColsBounds(model.units, columns, values, values)
         expected = evaluation.key if evaluation.feasible else None
         _compare(fixed, model, expected, where, f"the linear model at {selection}")

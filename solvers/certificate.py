@@ -12,14 +12,12 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Final
 
-import numpy as np
-
 from optsum.contracts.strategy import Run
 from optsum.coverage.instance import Coverage, Key, Sense
 from optsum.errors import UnsupportedError
 from optsum.problem.problem import CoverageProblem, Problem
 from optsum.program.model import affordable
-from optsum.program.ratio_bound import MANY_JOINTS, combined_bound, only, single_bound, trivial_bound
+from optsum.program.ratio_bound import MANY_JOINTS, combined_bound, keeps_denominator, only, single_bound, trivial_bound
 from optsum.program.surrogate import reaches, varies_alike
 from optsum.system.clock import Deadline, Limits, Stopped, Termination
 
@@ -107,7 +105,7 @@ def _largest(part: Coverage, instance: Coverage, h: int, deadline: Deadline) -> 
             found = solve_recall(part, limits, deadline, every=False)
             if found.bound is not None:
                 return Fraction(found.bound)
-        if not part.constant_denominator and _is_whole(instance, h) and not servable(part) and fits(part):
+        if not part.constant_denominator and keeps_denominator(instance, h) and not servable(part) and fits(part):
             found = solve_ratio(part, limits, deadline, every=False)
             if found.proven:
                 return Fraction(found.value)
@@ -115,9 +113,3 @@ def _largest(part: Coverage, instance: Coverage, h: int, deadline: Deadline) -> 
     except (Stopped, UnsupportedError) as reason:
         _pass_on(reason, deadline)  # linear programs may still give a bound
     return single_bound(part, start, deadline)
-
-
-def _is_whole(instance: Coverage, h: int) -> bool:
-    feeds = instance.slot == 2 * h + 1
-    steps = np.diff(instance.level_start)[feeds] - 1
-    return bool((steps == 1).all()) and not any(feeds[joint.feature] for joint in instance.joints)

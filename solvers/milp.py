@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Final, NoReturn
 import numpy as np
 
 from optsum.contracts.backend import Backend, RawOutcome
-from optsum.contracts.strategy import Run, Strategy, limits_left
+from optsum.contracts.strategy import Run, Strategy, is_certified, limits_left
 from optsum.coverage.greedy import climb, prepare_climb
 from optsum.coverage.instance import Coverage, Facility, Sense, score
 from optsum.errors import BackendError, UnsupportedError
@@ -131,7 +131,7 @@ def prove(run: Run) -> bool:
     seconds = min(_UNASKED_S, run.remaining_s)
     if run.evaluation is not None and run.problem.can(Capability.BOUND):
         run.raise_root_bound(run.deadline.within(seconds))
-        if run.bound == run.evaluation.key:
+        if is_certified(run):
             return True
     try:
         own = _own(run, min(seconds, run.remaining_s))
@@ -146,7 +146,7 @@ def prove(run: Run) -> bool:
         return found is None or (held is not None and held.key == found.key)
     if own.bound is not None:
         run.raise_bound(own.bound)
-    return held is not None and held.key == run.bound
+    return is_certified(run)
 
 
 def _is_beyond(model: LinearModel) -> bool:
@@ -670,7 +670,7 @@ class Milp(Strategy):
         if outcome.selection is not None:
             run.see(outcome.selection)
         if verdict.bound is not None and not beyond:
-            run.raise_bound(Fraction(verdict.bound + model.offset, model.denominator))
+            run.raise_bound(model.value(verdict.bound))
         if beyond and (outcome.optimal or outcome.infeasible):
             claims.prove_beyond(outcome)
             return
@@ -678,7 +678,7 @@ class Milp(Strategy):
             raise Stopped(Termination.GAP_REACHED)
         stopped = outcome.termination not in {Termination.COMPLETED, Termination.INTERRUPTED}
         # The solver may have reached its limit just before it could report the proof.
-        if verdict.proven or (stopped and run.evaluation is not None and run.evaluation.key == run.bound):
+        if verdict.proven or (stopped and is_certified(run)):
             run.prove()
         else:
             claims.conclude(verdict, outcome, proven=False)

@@ -39,7 +39,7 @@ from optsum.cli.flags import (
     output_or_pipe,
 )
 from optsum.cli.signals import DONE, FAILED, INTERRUPTED, Interrupts, failed, put, tell
-from optsum.errors import OptionError, unknown_name
+from optsum.errors import OptionError, counted, either, unknown_name
 from optsum.options.options import (
     OF_SEARCHES,
     OF_WORKERS,
@@ -147,7 +147,7 @@ def run_enumerate(
     near-optimal selections are counted, for at most 10 seconds a topic unless --time-limit is given. Sets contain units
     of the problem; a sentence that can add nothing is not a unit. TOPICS is as for optsum solve.
     """
-    from optsum.report.tables import counted, near_table, optima_table
+    from optsum.report.tables import near_table, optima_table
     from optsum.running.enumerate import enumerate_topics, resolve_enumeration
 
     nearness = near.nearness()
@@ -409,7 +409,6 @@ def run_export(
     every objective.
     """
     from optsum.exchange.solver_files import export_topics
-    from optsum.report.tables import counted
     from optsum.running.each_topic import posed
 
     if output is None:
@@ -470,7 +469,7 @@ def run_score(
     TOPICS is as for optsum solve. SYSTEMS holds one summary a line: {"topic_id": ..., "system": ..., "summary":
     [sentence, ...], "human": {name: number}}; an extract may have "selection", a list of sentence numbers, instead.
     """
-    from optsum.report.tables import counted, put_tables, table_format
+    from optsum.report.tables import put_tables, table_format
 
     resolved, form = resolve_score(options, config=files.config), table_format(format_)
 
@@ -512,14 +511,10 @@ def run_report(
     from optsum.experiments import status, warn_of_missing
     from optsum.report.page.write import checked_output, write_page
 
-    def count() -> int | None:
-        counts = [count_lines(path) for path in rows]
-        return None if None in counts else sum(filter(None, counts))
-
     checked_output(output, overwrite=overwrite, inputs=rows)
     for folder in filter(is_run_folder, rows):
         warn_of_missing(status(folder), folder)
-    with bar("rows", count) as advance:
+    with bar("rows", lambda: count_lines(*rows)) as advance:
         read = chain.from_iterable(map(read_rows, rows))
         write_page(advancing(read, advance), output, title=title, overwrite=overwrite)
     put(f"{output} ({Path(output).stat().st_size / 1e6:.1f} MB)")
@@ -594,7 +589,6 @@ def run_merge(
     """
     from optsum.corpus.row_files import RowWriter, stored_rows
     from optsum.experiments import in_words, merge, warn_of_missing
-    from optsum.report.tables import counted
 
     if output != "-" and not Path(output).suffix:
         put(in_words(merged := merge(folders, output)))
@@ -644,9 +638,7 @@ def _show_schema() -> int:
 
 
 def run_list(
-    kind: Annotated[
-        str, Argument(metavar="KIND", autocompletion=offered(LISTED), help=f"{', '.join(LISTED[:-1])} or {LISTED[-1]}")
-    ],
+    kind: Annotated[str, Argument(metavar="KIND", autocompletion=offered(LISTED), help=either(LISTED))],
 ) -> int:
     """List the available strategies, solvers, presets and so on.
 

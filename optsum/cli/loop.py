@@ -21,11 +21,11 @@ from optsum.cli.signals import DONE, FAILED, INTERRUPTED, Interrupts, failed, pu
 from optsum.contracts.result import Result, ResultCounts, Status, check_row, reason_of
 from optsum.corpus.topic import BadTopic, Reading, Topic
 from optsum.corpus.topics import read_ahead
-from optsum.errors import OptionError
+from optsum.errors import OptionError, counted
 from optsum.options.options import Options
 from optsum.report.comparison import by_problem, why_all_are_empty
 from optsum.report.messages import Advance, advancing, bar
-from optsum.report.tables import Table, TableFormat, counted, headline, number, put_tables, seconds
+from optsum.report.tables import Table, TableFormat, headline, number, put_tables, seconds
 from optsum.running.each_topic import INPUT, digest, digest_before
 from optsum.running.one_problem import charged, setup_of, warm_up
 from optsum.running.workers import Outcomes, Written, topics_in

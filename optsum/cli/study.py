@@ -18,10 +18,10 @@ from optsum.cli.flags import Flags, Format, Plot, ResumedFiles, command, open_to
 from optsum.cli.loop import Finished, Loop
 from optsum.cli.signals import DONE, INTERRUPTED, tell
 from optsum.corpus.topic import Reading, Topic
-from optsum.errors import OptionError
+from optsum.errors import OptionError, counted
 from optsum.options.options import READING, options_of
 from optsum.report.figures import checked_plot, figure_folder
-from optsum.report.tables import TableFormat, counted, put_tables, table_format, written
+from optsum.report.tables import TableFormat, put_tables, table_format, written
 from optsum.studies import STUDIES, Study, check_row_of, load_study, papers, prepared
 from optsum.system.files import describe_os_error, replacing
 
@@ -146,7 +146,7 @@ def _run(study: Study, files: StudyFiles, reading: Reading, form: TableFormat, *
     if figures is not None:
         with figure_folder(figures):  # refuse it now, not after hours of work
             pass
-    finished = Finished(output or "", partial(check_row_of, study, output))
+    finished = Finished(output or "", partial(check_row_of, study, output or ""))
     loop = Loop(files, output, list(filter(None, [systems])), keep=finished)
     given = finished.compared(loop.topics(reading))
     if systems is not None:

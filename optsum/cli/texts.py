@@ -17,9 +17,9 @@ from optsum.cli.signals import DONE, failed, put
 from optsum.corpus.alignment import UNREAD, align
 from optsum.corpus.topic import BadTopic, Reading, Topic, topic_to_json
 from optsum.corpus.topics import topics_read
-from optsum.errors import InputError, located, unknown_name
+from optsum.errors import InputError, counted, located, unknown_name
 from optsum.options.options import READING, options_of, reading_of, resolve_as
-from optsum.report.tables import Table, counted
+from optsum.report.tables import Table
 from optsum.system.files import begin_of, name_of, read_text
 
 

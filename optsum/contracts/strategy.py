@@ -318,6 +318,11 @@ def _is_false(answer: object) -> bool:
     return isinstance(answer, bool | np.bool_) and not answer
 
 
+def is_certified(run: Run) -> bool:
+    """Return whether the incumbent reaches the bound, so that no selection is better."""
+    return run.evaluation is not None and run.evaluation.key == run.bound
+
+
 def limits_left(run: Run, gap: float | None = None) -> Limits:
     """Return the remaining time and nodes of a run, as limits of a search with another objective and this gap."""
     left = run.limits.after(run.elapsed, nodes=run.nodes)

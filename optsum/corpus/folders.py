@@ -24,7 +24,7 @@ from optsum.corpus.cover import is_cover_table
 from optsum.corpus.formats import BY_RETURNS, Line, bad_topic, broken_off, ends_by_returns, topic_line, utf8_text
 from optsum.corpus.sentences import lines_of, well_formed
 from optsum.corpus.topic import AS_IS, Reading, Text, as_id, heading_of
-from optsum.errors import InputError
+from optsum.errors import InputError, counted
 from optsum.system.files import READ_ERRORS, PathLike, begin_of, describe_os_error, is_meant, open_bytes, read_text
 
 _SAMPLE = 4096
@@ -113,7 +113,7 @@ def files_called(folder: Path, name: re.Pattern[str], reading: Reading) -> list[
     """Return the files of a folder with such a name, and report those that are only in its subfolders."""
     files = list(files_below(folder, "*", name))
     if files and (deeper := list(files_below(folder, "*/**/*", name))):
-        number = f"{len(deeper)} file{'s' * (len(deeper) > 1)}"
+        number = counted(len(deeper), "file")
         reading.notes("deeper", f"left out: {number} in subfolders, such as {deeper[0]}; give its folder separately")
     return files
 
@@ -214,7 +214,7 @@ def _of_sets(
                 one = f"a summary of {summary.docset} names {number} not here, such as {absent[0]}"
                 reading.notes("absent", f"{one}; its topic gets all documents of its folder")
     if by_set and (left := [folder for folder, names in sets.items() if used.isdisjoint(names)]):
-        number = f"{len(left)} folder{'s' * (len(left) > 1)} of documents without a summary, such as {left[0]}"
+        number = f"{counted(len(left), 'folder')} of documents without a summary, such as {left[0]}"
         out = f"{'are' if len(left) > 1 else 'is'} left out"
         reading.notes("left", f"{number}, {out}; put <SUM DOCREF=...> files, or pages of SEE, beside the documents")
     for docset, sizes in by_set.items():

@@ -720,11 +720,15 @@ def _of_passages(name: str, passages: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
+def are_objects(value: object, *keys: str) -> bool:
+    """Return whether a value of JSON is a list of objects that have all these keys."""
+    return isinstance(value, list) and all(isinstance(each, dict) and each.keys() >= {*keys} for each in value)
+
+
 def _nuggets(record: Mapping[str, Any], *fields: str) -> list[dict[str, Any]]:
-    nuggets, wanted = record["nuggets"], {*fields}
-    if not isinstance(nuggets, list) or not all(isinstance(each, dict) and each.keys() >= wanted for each in nuggets):
+    if not are_objects(record["nuggets"], *fields):
         raise InputError(f"nuggets are objects with {', '.join(fields)}; give a list of them")
-    return nuggets
+    return record["nuggets"]  # type: ignore[no-any-return]
 
 
 def _of_judgments(name: str, judgments: list[list[str]]) -> dict[str, Any]:

@@ -35,7 +35,7 @@ from optsum.corpus.sentences import (
 )
 from optsum.errors import InputError, OptionError, spoken, unknown_name
 from optsum.system.files import NPZ_ERRORS, is_deep, stamp
-from optsum.text.analyzer import Sentence
+from optsum.text.analyzer import Sentence, word_count
 from optsum.whole import flag, whole
 
 if TYPE_CHECKING:
@@ -441,7 +441,7 @@ def _first_words(documents: tuple[Text, ...], words: int) -> tuple[Text, ...]:
     for document in documents:
         sentences: list[Sentence] = []
         for sentence in document:
-            words -= len(sentence.split()) if isinstance(sentence, str) else len(sentence)
+            words -= word_count(sentence)
             if words < 0:
                 return (*kept, tuple(sentences)) if sentences or not kept else tuple(kept)
             sentences.append(sentence)

@@ -66,7 +66,7 @@ from optsum.corpus.topic import (
     topic_of,
     topics_of_record,
 )
-from optsum.errors import InputError, UnsupportedError, describe, unknown_name, visible
+from optsum.errors import InputError, UnsupportedError, counted, describe, unknown_name, visible
 from optsum.metrics.similarity import Embed, embedded
 from optsum.plugins import is_place, load_place
 from optsum.system.files import (
@@ -1026,7 +1026,7 @@ def systems_read(path: PathLike, reading: Reading) -> Iterator[System | BadSyste
     files = [] if path == "-" or not folder.is_dir() else list(files_below(folder))
     summaries = [file for file in files if file.suffix.lower() == ".txt" and file.parent.parent == folder]
     if summaries and (left := sorted({*files}.difference(summaries))):
-        number = f"{len(left)} file{'s' * (len(left) > 1)}"
+        number = counted(len(left), "file")
         reading.notes("left", f"left out: {number} of {folder} not called SYSTEM/TOPIC.txt, such as {left[0]}")
     lines = map(_of_file, summaries) if summaries else decoded(open_records(path, what=_SUMMARY))
 

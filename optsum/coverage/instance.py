@@ -254,6 +254,26 @@ def pack(rows: Iterable[Sequence[int]]) -> tuple[IntArray, IntArray]:
     return starts, np.array([value for row in rows for value in row], dtype=np.int64)
 
 
+def decisions(size: int, selection: Iterable[int], dtype: type = np.int64) -> NDArray[Any]:
+    """Return an array (size,) of `dtype` that is 1 at the units of a selection, and 0 elsewhere."""
+    chosen: NDArray[Any] = np.zeros(size, dtype)
+    chosen[list(selection)] = 1
+    return chosen
+
+
+def packed_rows(starts: IntArray) -> IntArray:
+    """Return the row of each value of packed rows (`pack`)."""
+    found: IntArray = np.arange(len(starts) - 1).repeat(starts[1:] - starts[:-1])  # quicker than `numpy.diff`
+    return found
+
+
+def grouped(owner: IntArray, owners: int) -> tuple[IntArray, IntArray]:
+    """Return where the entries of each owner start if entries are in the order of their owners, and this order."""
+    start = np.zeros(owners + 1, np.int64)
+    np.bincount(owner, minlength=owners).cumsum(out=start[1:])
+    return start, owner.argsort(kind="stable")
+
+
 def kernel_array(values: object) -> IntArray:
     """Return an array as int64 in C order, aligned and writable: numba compiles kernels again for other layouts."""
     if isinstance(values, np.ndarray) and values.dtype == np.int64 and values.flags.carray:

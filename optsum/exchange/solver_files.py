@@ -14,7 +14,7 @@ from tempfile import TemporaryFile
 from typing import ClassVar, Final, Unpack
 
 from optsum.contracts.result import Result
-from optsum.contracts.strategy import Run, Strategy
+from optsum.contracts.strategy import Run, Strategy, is_certified
 from optsum.corpus.topic import BadTopic
 from optsum.corpus.topics import AnyTopics, topics_of
 from optsum.coverage.instance import Sense, json_of_coverage
@@ -498,7 +498,7 @@ class _Imported(Strategy):
             raise InputError(f"The selection {fault}: it is not a valid solution.")
         if run.problem.can(Capability.BOUND):
             run.raise_root_bound()
-            if evaluation.key == run.bound:  # optimal, whoever found it
+            if is_certified(run):  # optimal, whoever found it
                 run.prove()
 
 

@@ -43,7 +43,7 @@ from optsum.corpus import topic
 from optsum.corpus.formats import DECODER
 from optsum.corpus.sentences import splitter_of
 from optsum.corpus.topic import as_id, digest_of_vectors, parse_columns
-from optsum.errors import InputError, OptionError, OptsumError, UnknownNameError, spoken, unknown_name
+from optsum.errors import InputError, OptionError, OptsumError, UnknownNameError, either, spoken, unknown_name
 from optsum.metrics.rouge import Metric, official_name, parse_metric
 from optsum.options.presets import PRESETS
 from optsum.plugins import named_function, place_of
@@ -413,8 +413,7 @@ def _wanted(model: type[BaseModel], name: str, fault: str) -> str:
             wanted.append(f"{kind} from {least:,} to {most:,}")
         else:
             wanted.append(kind if least is None else f"{kind} of at least {least:g}")
-    *others, last = [*wanted, *_words(model, name)]
-    return f"{', '.join(others)} or {last}" if others else last
+    return either([*wanted, *_words(model, name)])
 
 
 def toml_of(options: Mapping[str, Any], comments: Mapping[str, str] | None = None) -> str:

@@ -16,13 +16,13 @@ import numpy as np
 
 from optsum.corpus.topic import Topic
 from optsum.coverage.instance import NO_LIMIT, IntArray, Row, Sense
-from optsum.errors import InputError, OptionError, UnsupportedError, visible
+from optsum.errors import InputError, OptionError, UnsupportedError, either, visible
 from optsum.metrics.rouge import METRICS, SUM, Metric, Score, parse_metric, rouge_all
 from optsum.plugins import named_function
 from optsum.problem.problem import CoverageProblem, Problem, Selection
 from optsum.system.clock import NEVER, Deadline
 from optsum.system.notebook import facts, marked_text
-from optsum.text.analyzer import LENGTH_OF, Analyzer, Sentence, token_counter
+from optsum.text.analyzer import LENGTH_OF, Analyzer, Sentence, raw_texts, token_counter
 from optsum.whole import whole, whole_numbers
 
 # Side constraints limit more than the length. A sentence counts as chosen if any part of it is. A constraint on
@@ -450,7 +450,7 @@ class Compatibility:
         lists = {"part": self.metrics} | {aspect: getattr(self, aspect) for aspect in ASPECTS}
         own = [
             Requirement(
-                f"The formulation {{formulation}} supports the {_called(aspect)} {_or(values)}, not {{{aspect}}}: "
+                f"The formulation {{formulation}} supports the {_called(aspect)} {either(values)}, not {{{aspect}}}: "
                 f"change --{_called(aspect).replace(' ', '-')}, or --formulation.",
                 only={aspect: values} | ({"metric": (*values, SUM)} if aspect == "part" else {}),
             )
@@ -495,10 +495,6 @@ def _of_metric(metric: Metric) -> dict[str, list[frozenset[str]]]:
 
 def _called(aspect: str) -> str:
     return "metric" if aspect == "part" else aspect.replace("_", " ")
-
-
-def _or(values: tuple[str, ...]) -> str:
-    return values[0] if len(values) == 1 else f"{', '.join(values[:-1])} or {values[-1]}"
 
 
 _SHOWN = 100  # Largest number of units whose texts a notebook shows.
@@ -589,7 +585,7 @@ class Task(ABC):
     def text(self, selection: Selection) -> tuple[str, ...] | None:
         """Return the text of a selection for readers, sentence by sentence; None if the input has no text."""
         shown = self.display(selection)
-        return None if shown is None else tuple(text if isinstance(text, str) else " ".join(text) for text in shown)
+        return None if shown is None else tuple(raw_texts(shown))
 
     def name_units(self, selection: Selection) -> tuple[Any, ...]:
         """Return the names of the chosen units in the input, in document order."""

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optsum.corpus.topic import notes_of
-from optsum.coverage.instance import NO_LIMIT, IntArray, Key, Sense
+from optsum.coverage.instance import NO_LIMIT, IntArray, Key, Sense, decisions, packed_rows
 from optsum.errors import BackendError, InputError
 from optsum.problem.problem import Capability, Evaluation, Problem, Selection
 from optsum.program.model import (
@@ -99,7 +99,7 @@ class LinearProblem(Problem):
         if self.max_length >= NO_LIMIT and self.min_length == 0:
             return self.program
         given, rows = self.program, LinearRows()
-        entries = np.repeat(np.arange(given.rows), np.diff(given.row_start))
+        entries = packed_rows(given.row_start)
         rows.add(entries, given.row_column, given.row_value)
         rows.close(given.rows, given.row_lower, given.row_upper)
         rows.add(np.zeros(self.size, np.int64), np.arange(self.size), np.array(self.lengths, np.int64))
@@ -160,7 +160,7 @@ class LinearProblem(Problem):
 
     def evaluate(self, selection: Selection) -> Evaluation:
         violation, values = self._settled(selection)
-        key = Fraction(int(values @ self._costs) + self.program.offset, self.program.denominator)
+        key = self.program.value(int(values @ self._costs))
         return Evaluation(key, violation + self.excess(selection), self.value_of(key))
 
     def fits(self, selection: Collection[int]) -> bool:
@@ -226,9 +226,7 @@ class LinearProblem(Problem):
         return violation, values
 
     def _chosen(self, selection: Iterable[int]) -> Any:
-        values: Any = np.zeros(self.program.columns, self._dtype)
-        values[list(selection)] = 1
-        return values
+        return decisions(self.program.columns, selection, self._dtype)
 
     def _body(self, values: Any) -> Any:
         return self._summed(self._terms[0] * values[self.program.row_column])
@@ -243,7 +241,7 @@ class LinearProblem(Problem):
         program = self.program
         if self._dtype is not np.int64 or max(program.rows, len(self._beside[0])) * program.units > _MOST_ADDED:
             return None
-        rows = np.repeat(np.arange(program.rows), np.diff(program.row_start))
+        rows = packed_rows(program.row_start)
         ours = program.row_column < program.units
         found: Any = np.zeros((program.rows, program.units), np.int64)
         np.add.at(found, (rows[ours], program.row_column[ours]), program.row_value[ours])
@@ -255,7 +253,7 @@ class LinearProblem(Problem):
         program = self.program
         entries = np.flatnonzero((program.row_column >= program.units) & (program.row_value != 0))
         entries = entries[np.argsort(program.row_column[entries], kind="stable")]
-        return entries, np.repeat(np.arange(program.rows), np.diff(program.row_start))[entries]
+        return entries, packed_rows(program.row_start)[entries]
 
     @cached_property
     def _apart(self) -> bool:
@@ -315,15 +313,13 @@ class LinearProblem(Problem):
         program, highs = self.program, new_highs()
         highs.setOptionValue("mip_rel_gap", 0.0)
         pass_model(highs, program)
-        chosen = np.zeros(program.units)
-        chosen[list(selection)] = 1.0
+        chosen = decisions(program.units, selection, np.float64)
         highs.changeColsBounds(program.units, np.arange(program.units, dtype=np.int32), chosen, chosen)
         return highs
 
     def root_bound(self, deadline: Deadline = NEVER) -> Key | None:
         """Return the bound of the linear relaxation, proven in integers (`optsum.program.model.dual_bound`)."""
-        model = self.linear_model
-        return Fraction(model_bound(model, deadline) + model.offset, model.denominator)
+        return self.linear_model.value(model_bound(self.linear_model, deadline))
 
     def bound(self, chosen: Selection, open: Selection) -> Key | None:  # noqa: A002 - the word for it
         """Return the bound of the relaxation with some units fixed, proven in integers; None if it is infeasible."""
@@ -336,7 +332,7 @@ class LinearProblem(Problem):
             if model.sense.better(0, dual_bound(nothing, duals, lower=lower, upper=upper)):
                 return None
             duals = np.zeros(model.rows)
-        return Fraction(dual_bound(model, duals, lower=lower, upper=upper) + model.offset, model.denominator)
+        return model.value(dual_bound(model, duals, lower=lower, upper=upper))
 
     @cached_property
     def _without_objective(self) -> LinearModel:

@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from optsum.corpus.topic import Topic
 from optsum.coverage.ceilings import CappedUnion, TextSubsequence
-from optsum.coverage.instance import Combination, Coverage, IntArray, Joint, pack
+from optsum.coverage.instance import Combination, Coverage, IntArray, Joint, grouped, pack, packed_rows
 from optsum.errors import InputError
 from optsum.metrics.rouge import LONGEST, Counts, Gram, Metric, Score, codes_of, parse_metric
 from optsum.problem.formulation import ASPECTS, Spec, Task
@@ -295,7 +295,7 @@ class Subsequences:
         """Yield positions (bits) and copies of each token in several sentences, all of which one copy might cover."""
         ids = self.tokens.ids[first:last].tolist()
         bounds = self.tokens.start[self.references[reference] : self.references[reference + 1] + 1] - first
-        sentence = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds)).tolist()
+        sentence = packed_rows(bounds).tolist()
         places: dict[int, list[int]] = {}
         for position in positions.tolist():
             places.setdefault(ids[position], []).append(position)
@@ -407,7 +407,7 @@ def _of_grams(covers: Sequence[tuple[int, Rows, Sequence[tuple[int, int]], int]]
     joints: dict[str, Any] = {}
     if tied:  # their rows come before those of the units
         own = start[len(tied)]
-        which = np.repeat(np.arange(len(tied)), np.diff(start[: len(tied) + 1]))
+        which = packed_rows(start[: len(tied) + 1])
         order = np.argsort(np.searchsorted(np.cumsum(features), feature[:own], side="right"), kind="stable")
         found = zip(feature[order].tolist(), which[order].tolist(), count[order].tolist(), strict=True)
         joints["joints"] = tuple(Joint(number, tied[at][0], tied[at][1], copies) for number, at, copies in found)
@@ -431,11 +431,11 @@ def _with_ceilings(plain: Coverage, longest: Sequence[tuple[int, Subsequences, i
         slots.append(np.full(last - feature, slot, np.int64))
         feature = last
     ceilings, units, features, copies, levels = zip(*added, strict=True)
-    unit = np.concatenate([np.repeat(np.arange(plain.size), np.diff(plain.unit_start)), *units])
-    order = np.argsort(unit, kind="stable")
+    unit = np.concatenate([packed_rows(plain.unit_start), *units])
+    unit_start, order = grouped(unit, plain.size)
     start, level = pack(chain.from_iterable(levels))
     return plain.changed(
-        unit_start=np.searchsorted(unit[order], np.arange(plain.size + 1)).astype(np.int64),
+        unit_start=unit_start,
         unit_feature=np.concatenate([plain.unit_feature, *features])[order],
         unit_count=np.concatenate([plain.unit_count, *copies])[order],
         level_start=np.concatenate([plain.level_start, start[1:] + len(plain.level)]),

@@ -702,4 +702,4 @@ class CoverageProblem(Problem):
         relaxed = self.instance.relaxed
         light = relaxed is self.instance and not relaxed.ceilings
         model = self.linear_model if light else model_of(relaxed, relaxed=True)
-        return Fraction(model_bound(model, deadline) + model.offset, model.denominator)
+        return model.value(model_bound(model, deadline))

@@ -27,7 +27,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.coverage.instance import NO_LIMIT, Coverage, IntArray, Joint, Sense
+from optsum.coverage.instance import NO_LIMIT, Coverage, IntArray, Joint, Sense, grouped, packed_rows
 from optsum.errors import InputError, UnsupportedError
 from optsum.system.clock import NEVER, Deadline, standing
 from optsum.system.processes.children import run_in_thread
@@ -95,6 +95,10 @@ class LinearModel:
     def rows(self) -> int:
         return len(self.row_lower)
 
+    def value(self, objective: int) -> Fraction:
+        """Return the value of the problem where the objective of the program, without `offset`, is `objective`."""
+        return Fraction(objective + self.offset, self.denominator)
+
 
 def _sides(values: Any, name: str) -> NDArray[np.float64]:
     """Convert and check the limits of rows: whole numbers below 2^53 in absolute value, or infinite if open."""
@@ -158,9 +162,9 @@ class LinearRows:
         """Return the rows of all blocks as fields of a `LinearModel`."""
         none = np.zeros(0, np.int64)
         row, column, value = (np.concatenate([none, *parts]) for parts in (self.row, self.column, self.value))
-        order = np.argsort(row, kind="stable")
+        start, order = grouped(row, self.count)
         return {
-            "row_start": np.append(0, np.cumsum(np.bincount(row, minlength=self.count))),
+            "row_start": start,
             "row_column": column[order],
             "row_value": value[order],
             "row_lower": np.concatenate([none, *self.lower]),
@@ -246,7 +250,7 @@ def coverage_model(instance: Coverage, ratio: Fraction | None = None, *, relaxed
     columns = first_step + len(steps)
 
     rows = LinearRows()
-    entry_unit = np.repeat(np.arange(n), np.diff(instance.unit_start))
+    entry_unit = packed_rows(instance.unit_start)
     entry_feature = instance.unit_feature
     copies = np.minimum(instance.unit_count, full[entry_feature])
     below = instance.slot[entry_feature] == 1  # entries that feed the denominator

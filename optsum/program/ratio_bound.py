@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optsum.coverage.greedy import climb
-from optsum.coverage.instance import Coverage, Facility, Row, gains_alone, key_of, score
+from optsum.coverage.instance import Coverage, Facility, Row, gains_alone, key_of, packed_rows, score
 from optsum.program.model import affordable, coverage_model, model_bound, relax, relaxed_bound, steps_of
 from optsum.program.sum_bound import REACH, SumBound
 from optsum.program.surrogate import DenominatorBox, Weighted, box_of, collapsed, programs, reaches
@@ -118,7 +118,7 @@ def _without_joints(instance: Coverage) -> Coverage:
     """Return a relaxed instance, with values at least as large, in which each joint needs only its first unit."""
     odd = instance.slot % 2 == 1
     added = [joint for joint in instance.joints if not odd[joint.feature]]  # joints in denominators only lower values
-    held = np.repeat(np.arange(instance.size), np.diff(instance.unit_start)), instance.unit_feature, instance.unit_count
+    held = packed_rows(instance.unit_start), instance.unit_feature, instance.unit_count
     more = np.array([(joint.needs[0], joint.feature, joint.count) for joint in added], np.int64).reshape(-1, 3).T
     units, features, counts = np.concatenate([held, more], axis=1)
     keys, place = np.unique(units * instance.features + features, return_inverse=True)
@@ -202,13 +202,18 @@ def _tangent_bound(
 
 
 def _alone(instance: Coverage, h: int, most: Sequence[int], deadline: Deadline) -> Fraction:
-    feeds = instance.slot == 2 * h + 1
-    several = bool((np.diff(instance.level_start)[feeds] != 2).any())
     # Without the part that `collapsed` leaves out, a denominator may be 0, and its ratio would count as 0.
-    left_out = several or any(feeds[joint.feature] for joint in instance.joints)
-    if not affordable(instance, deadline) or (left_out and int(instance.constants[2 * h + 1]) <= 0):
+    may_be_0 = int(instance.constants[2 * h + 1]) <= 0 and not keeps_denominator(instance, h)
+    if may_be_0 or not affordable(instance, deadline):
         return trivial_bound(instance, h, most, quick=deadline.passed)
     return single_bound(only(instance, h), deadline=deadline.within(deadline.left_s / (instance.ratios - h + 1)))
+
+
+def keeps_denominator(instance: Coverage, h: int) -> bool:
+    """Return whether `collapsed` leaves out no part of the denominator of ratio h."""
+    feeds = instance.slot == 2 * h + 1
+    single = (np.diff(instance.level_start)[feeds] == 2).all()
+    return bool(single) and not any(feeds[joint.feature] for joint in instance.joints)
 
 
 def only(instance: Coverage, h: int) -> Coverage:
@@ -252,7 +257,7 @@ def single_bound(instance: Coverage, start: Fraction | None = None, deadline: De
         return trivial_bound(instance)
     if instance.constant_denominator:
         model = coverage_model(instance, relaxed=True)
-        return Fraction(model_bound(model, deadline) + model.offset, model.denominator)
+        return model.value(model_bound(model, deadline))
     if instance.single_ratio:
         return ratio_bound(instance, start, deadline)
     if int(instance.constants[1]) > 0:

@@ -29,7 +29,7 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.coverage.instance import NO_LIMIT, Combination, Coverage, Facility, IntArray, combined, pack
+from optsum.coverage.instance import NO_LIMIT, Combination, Coverage, Facility, IntArray, combined, pack, packed_rows
 from optsum.system.clock import NEVER
 
 _LARGEST_TABLE: Final = 10**6  # Largest size (units times lengths) of tables of searches with a minimum length.
@@ -187,7 +187,7 @@ def _varying(instance: Coverage, h: int, *, all_alike: bool) -> object:
         return h
     if {joint.feature for joint in instance.joints}.intersection(features.tolist()):
         return h
-    units = np.repeat(np.arange(instance.size), np.diff(instance.unit_start))
+    units = packed_rows(instance.unit_start)
     own = np.isin(instance.unit_feature, features)
     held: dict[int, list[tuple[int, int]]] = {}
     for feature, unit, count in zip(
@@ -362,7 +362,7 @@ def collapsed(instance: Coverage, tops: Sequence[int], bottoms: Sequence[int]) -
 def alike_features(coverage: Coverage) -> IntArray:
     """Return a group number for each feature; features share it if they occur equally, and in one kind of total."""
     order = np.argsort(coverage.unit_feature, kind="stable")
-    unit = np.repeat(np.arange(coverage.size), np.diff(coverage.unit_start))[order]
+    unit = packed_rows(coverage.unit_start)[order]
     ends = np.searchsorted(coverage.unit_feature[order], np.arange(coverage.features + 1))
     full = np.diff(coverage.level_start) - 1
     count = np.minimum(coverage.unit_count, full[coverage.unit_feature])[order]
@@ -387,11 +387,11 @@ def merged_features(coverage: Coverage, group: IntArray) -> Coverage:
     np.maximum.at(steps, group, full)
     kept = np.isin(np.arange(coverage.features), first)
     entries = kept[coverage.unit_feature]
-    unit = np.repeat(np.arange(coverage.size), np.diff(coverage.unit_start))[entries]
+    unit = packed_rows(coverage.unit_start)[entries]
     level_start, level = pack([range(most + 1) for most in steps.tolist()])
     return replace(
         coverage,
-        unit_start=np.concatenate([[0], np.cumsum(np.bincount(unit, minlength=coverage.size))]).astype(np.int64),
+        unit_start=np.searchsorted(unit, np.arange(coverage.size + 1)),
         unit_feature=group[coverage.unit_feature[entries]],
         unit_count=np.clip(coverage.unit_count, 1, np.maximum(full, 1)[coverage.unit_feature])[entries],  # as in groups
         level_start=level_start,

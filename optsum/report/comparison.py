@@ -26,7 +26,7 @@ from optsum.contracts.result import Result, Status
 from optsum.corpus.topic import Topic
 from optsum.corpus.topics import AnyColumns, AnyTopics, with_columns
 from optsum.coverage.instance import Key, Sense
-from optsum.errors import InputError, OptionError, spoken, unknown_name
+from optsum.errors import InputError, OptionError, counted, spoken, unknown_name
 from optsum.options.keywords import Keywords
 from optsum.options.options import (
     Options,
@@ -46,7 +46,7 @@ from optsum.options.options import (
 from optsum.plugins import is_place
 from optsum.problem.formulation import Task
 from optsum.registry import BACKENDS, BASELINES, STRATEGIES
-from optsum.report.tables import Cell, Table, Tabular, counted, data_frame, headline, number, seconds, share, shown
+from optsum.report.tables import Cell, Table, Tabular, data_frame, headline, number, seconds, share, shown
 from optsum.running.each_topic import attempt, each_topic, posed, started
 from optsum.running.one_problem import Setup, best_of_references, build, refused, run_task, setup_of, unsolved, unusable
 from optsum.system.clock import Stopped, Termination, clock

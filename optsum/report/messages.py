@@ -132,18 +132,21 @@ def duration(seconds: float) -> str:
     return f"{hours} h {minutes} min" if hours < 48 else f"{hours // 24} d {hours % 24} h"
 
 
-def count_lines(path: str) -> int | None:
-    """Return the number of non-blank lines of a file; None for a pipe, a compressed file or an unreadable one."""
+def count_lines(*paths: str) -> int | None:
+    """Return the number of non-blank lines of files; None if one is a pipe, compressed or unreadable."""
+    lines = 0
     try:
-        if path == "-" or not Path(path).is_file():
-            return None
-        with Path(path).open("rb") as file:
-            if file.read(8).startswith(PACKED):
+        for path in paths:
+            if path == "-" or not Path(path).is_file():
                 return None
-            file.seek(0)
-            return sum(not line.isspace() for line in file)
+            with Path(path).open("rb") as file:
+                if file.read(8).startswith(PACKED):
+                    return None
+                file.seek(0)
+                lines += sum(not line.isspace() for line in file)
     except OSError:
         return None
+    return lines
 
 
 # Handlers of standard logging for a terminal, a pipe and a file.

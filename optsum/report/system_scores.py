@@ -24,7 +24,7 @@ from optsum.corpus.topics import (
     text_of,
     with_columns,
 )
-from optsum.errors import InputError, UnsupportedError, describe, located, spoken
+from optsum.errors import InputError, UnsupportedError, counted, describe, located, spoken
 from optsum.metrics.rouge import agreed_reference, parse_metric, rouge_all
 from optsum.optima.optima import Optima
 from optsum.options.keywords import ScoreKeywords
@@ -33,7 +33,7 @@ from optsum.problem.formulation import Task
 from optsum.problem.problem import Selection
 from optsum.registry import DEFAULT_EXACT, DEFAULT_STRATEGY, FORMULATIONS
 from optsum.report.comparison import FEWEST, mean_of, pearson, spearman
-from optsum.report.tables import Table, Tabular, counted, longest_said, number, share
+from optsum.report.tables import Table, Tabular, longest_said, number, share
 from optsum.running.each_topic import say_warned
 from optsum.running.enumerate import oracles_of
 from optsum.running.one_problem import Setup, answer, build, refused, score_signature, setup_of, single_problem, warm_up

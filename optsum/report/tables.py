@@ -240,12 +240,6 @@ def short_seconds(value: float) -> str:
     return f"{value * 1e6:.0f} µs" if value < 0.9995e-3 else seconds(value).replace(".0 ", " ")
 
 
-def counted(number: int, noun: str) -> str:
-    if number == 1:
-        return f"1 {noun}"
-    return f"{number} {noun[:-1]}ies" if noun.endswith("y") else f"{number} {noun}s"
-
-
 # Formats for other programs: Markdown, CSV, LaTeX, HTML, data frames.
 
 _LATEX: Final = str.maketrans(

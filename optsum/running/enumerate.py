@@ -23,7 +23,7 @@ from optsum.contracts.result import OptimaFields, Result, Status, listed
 from optsum.corpus.topic import Topic, topic_to_json
 from optsum.corpus.topics import AnyColumns, AnyTopics, topic_given
 from optsum.coverage.instance import Coverage, IntArray, Sense
-from optsum.errors import OptsumError, UnsupportedError, spoken, visible
+from optsum.errors import OptsumError, UnsupportedError, either, spoken, visible
 from optsum.optima.counting import count_feasible, count_feasible_forest
 from optsum.optima.diagram import Diagram, union
 from optsum.optima.optima import Nearness, Optima, UnitNames
@@ -388,8 +388,7 @@ def resolve_enumeration(
     if options.gap is not None or options.target is not None:
         options = options.model_copy(update={"gap": None, "target": None})
     if not options.searcher().enumerates:
-        *others, last = (name for name in STRATEGIES if STRATEGIES.load(name).enumerates)
-        able = f"{', '.join(others)} or {last}"
+        able = either(name for name in STRATEGIES if STRATEGIES.load(name).enumerates)
         raise UnsupportedError(f"The strategy {options.strategy} does not enumerate optima: use {able}.")
     if nearness is None:
         return options

@@ -49,10 +49,6 @@ _QUIET: Final = {
 """Configuration of clusters that optsum starts; by default, workers would return memory in pieces of 64 kB."""
 
 
-class DiedError(BrokenExecutor):
-    """A worker died while processing its items."""
-
-
 class Dask(Crew):
     """The workers of a cluster.
 
@@ -175,7 +171,7 @@ class Dask(Crew):
         try:
             error = theirs.exception(timeout=_CONNECT_S) if theirs.status == "error" else None
             if isinstance(error, KilledWorker):
-                ours.set_exception(DiedError(str(error)))
+                ours.set_exception(BrokenExecutor(str(error)))
             elif error is not None:
                 ours.set_exception(error)
             elif theirs.status == "finished":

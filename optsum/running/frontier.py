@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -276,7 +275,7 @@ def bounds_of(problem: Problem, lengths: Sequence[int], deadline: Deadline) -> d
         elif (relaxation := relax(problem.within(length).linear_model, deadline)) is not None:
             for other in reversed(lengths):  # the multipliers of one length give a bound at each length
                 model = problem.within(other).linear_model
-                value = Fraction(dual_bound(model, relaxation.duals) + model.offset, model.denominator)
+                value = model.value(dual_bound(model, relaxation.duals))
                 found[other] = problem.sense.tighter(found.get(other), value)
     return found
 

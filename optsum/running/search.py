@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from optsum._version import __version__
 from optsum.contracts.result import OptimaFields, Result, Status, Timing
-from optsum.contracts.strategy import Run, Strategy
+from optsum.contracts.strategy import Run, Strategy, is_certified
 from optsum.coverage.instance import Key
 from optsum.errors import BackendError, InputError, OptionError, behind
 from optsum.optima.diagram import Diagram
@@ -369,7 +369,7 @@ def _result(run: Run, strategy: Strategy, termination: Termination, detail: str 
         hold_bound(problem, bound, (), tuple(range(problem.size)), run.selection or (), held)
     if held is not None and bound is not None and bound != run.root_bound:  # which others have claimed
         _hold_bound(problem, f"The strategy {strategy.name}", held.key, bound)
-    proven = run.proven or (strategy.exact and held is not None and held.key == bound)
+    proven = run.proven or (strategy.exact and is_certified(run))
     proven = proven and termination in _PROOF_MAY_STAND
     if held is not None:
         status = Status.OPTIMAL if proven else Status.FEASIBLE

@@ -25,12 +25,12 @@ from pydantic import BeforeValidator, Field
 from optsum.contracts.result import Result, Status
 from optsum.corpus.topic import AS_IS, BadTopic, Reading, Text, Topic
 from optsum.corpus.topics import AnyTopics, System, checked_systems, checked_texts, text_of, with_columns
-from optsum.errors import InputError, OptionError, located, unknown_name
+from optsum.errors import InputError, OptionError, counted, located, unknown_name
 from optsum.metrics.rouge import Score, rouge_all
 from optsum.options.options import Options, columns_in, options_of, read_config, resolve, resolve_as
 from optsum.plugins import load_place
 from optsum.report.comparison import each_seed, seeds_of
-from optsum.report.tables import Cell, Table, Tabular, counted, shown
+from optsum.report.tables import Cell, Table, Tabular, shown
 from optsum.running.each_topic import each_topic
 from optsum.running.one_problem import Setup, answer, setup_of, unsolved
 from optsum.system.clock import Termination

@@ -18,7 +18,7 @@ import numpy as np
 
 from optsum.contracts.result import Result, Status
 from optsum.corpus.topic import Topic
-from optsum.errors import InputError, OptionError, unknown_name
+from optsum.errors import InputError, OptionError, counted, unknown_name
 from optsum.options.options import Options
 from optsum.plugins import load_place
 from optsum.report.comparison import (
@@ -35,7 +35,7 @@ from optsum.report.comparison import (
     spread_of,
 )
 from optsum.report.figures import Figure
-from optsum.report.tables import Cell, Table, counted, number
+from optsum.report.tables import Cell, Table, number
 from optsum.running.one_problem import Setup
 from optsum.studies import Row, SeededStudy, Study, Submitted, grouped, option, score_of, searched, summaries_of
 from optsum.system.clock import Termination

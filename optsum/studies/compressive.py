@@ -12,10 +12,11 @@ from typing import Annotated, ClassVar, Final, Literal
 from optsum.contracts.result import Status
 from optsum.corpus.topic import Topic
 from optsum.corpus.topics import text_of
+from optsum.errors import counted
 from optsum.options.options import Options
 from optsum.report.comparison import CHANCE, average, chance
 from optsum.report.figures import Figure
-from optsum.report.tables import Table, counted, number, shown
+from optsum.report.tables import Table, number, shown
 from optsum.running.one_problem import Setup, build, run_task, unsolved
 from optsum.studies import (
     Cut,
@@ -30,7 +31,7 @@ from optsum.studies import (
     without_interruption,
 )
 from optsum.system.clock import Stopped, clock
-from optsum.text.analyzer import Sentence, joined, word_count
+from optsum.text.analyzer import Sentence, joined, raw_texts, word_count
 
 VARIANTS: Final[Mapping[str, Mapping[str, str]]] = {
     "R1": {"metric": "rouge-1", "stopwords": "drop"},
@@ -154,7 +155,7 @@ class CompressiveStudy(CutStudy):
 
 
 def _rows(topic: Submitted, setups: Mapping[tuple[str, str], Setup], cut: Cut) -> list[Row]:
-    texts = [text if isinstance(text, str) else " ".join(text) for text in map(joined, topic.references)]
+    texts = raw_texts(map(joined, topic.references))
     rows: list[Row] = [{"kind": "references", "texts": texts}]
     rows += [_oracle(topic, name, setup, setups) for name, setup in setups.items()]
     for system, whole in summaries_of(topic, rows, (), text_of):

@@ -14,13 +14,13 @@ from statistics import fmean
 from typing import Annotated, Any, ClassVar, Final, Literal
 
 from optsum.contracts.result import Status
-from optsum.errors import OptionError
+from optsum.errors import OptionError, counted
 from optsum.options.options import Options
 from optsum.problem.any_text import any_text_limit
 from optsum.registry import STRATEGIES
 from optsum.report.comparison import OVER_SEEDS, mean_of, seeds_deviation, seeds_of
 from optsum.report.figures import Figure
-from optsum.report.tables import Table, counted, number, share
+from optsum.report.tables import Table, number, share
 from optsum.running.one_problem import Setup
 from optsum.studies import Cut, Row, SeededStudy, Submitted, grouped, option, score_of, searched, summaries_of, unproven
 from optsum.system.clock import Deadline

@@ -20,14 +20,14 @@ from numpy.typing import NDArray
 from optsum.contracts.result import Status
 from optsum.corpus.topic import Topic
 from optsum.corpus.topics import System, extract_of, text_of
-from optsum.errors import UnsupportedError
+from optsum.errors import UnsupportedError, counted
 from optsum.optima.diagram import PAIRS
 from optsum.optima.optima import Optima
 from optsum.options.options import Options
 from optsum.registry import DEFAULT_STRATEGY
 from optsum.report.comparison import CHANCE, FEWEST, OVER_SEEDS, average, chance, ranks, seeds_deviation, seeds_of
 from optsum.report.figures import Figure
-from optsum.report.tables import Table, counted, number
+from optsum.report.tables import Table, number
 from optsum.running.enumerate import oracles_of
 from optsum.running.one_problem import Setup, build
 from optsum.studies import (

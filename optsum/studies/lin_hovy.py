@@ -12,10 +12,11 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 import numpy as np
 
 from optsum.contracts.result import Status
+from optsum.errors import counted
 from optsum.options.options import Options
 from optsum.report.comparison import CHANCE, average, chance, mean_of
 from optsum.report.figures import Figure
-from optsum.report.tables import Cell, Table, counted, number, shown
+from optsum.report.tables import Cell, Table, number, shown
 from optsum.running.one_problem import Setup
 from optsum.studies import Cut, CutStudy, Row, Submitted, option, score_of, searched, summaries_of
 from optsum.text.analyzer import word_count

@@ -16,12 +16,12 @@ from optsum.contracts.result import Status
 from optsum.corpus.cover import SentenceId, alternatives_of, check_extract, in_order, texts_of
 from optsum.corpus.topic import Text, Topic
 from optsum.corpus.topics import System
-from optsum.errors import InputError, OptionError
+from optsum.errors import InputError, OptionError, counted
 from optsum.options.options import Options
 from optsum.registry import STRATEGIES
 from optsum.report.comparison import mean_of
 from optsum.report.figures import Figure
-from optsum.report.tables import Cell, Table, counted, number
+from optsum.report.tables import Cell, Table, number
 from optsum.running.one_problem import Setup
 from optsum.studies import Row, Study, Submitted, option, searched, summaries_of
 from optsum.system.compiled import njit

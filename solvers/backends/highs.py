@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from optsum.contracts.backend import Backend, Declaration, Ending, OptionNames, RawOutcome, stated
-from optsum.coverage.instance import Sense
+from optsum.coverage.instance import Sense, decisions
 from optsum.errors import BackendError, OptionError
 from optsum.problem.problem import Problem, Selection
 from optsum.program.model import LinearModel, new_highs, pass_model, run
@@ -82,8 +82,7 @@ class Highs(Backend):
         built = clock()
         pass_model(highs, model)
         if start is not None:
-            chosen = np.zeros(model.units)
-            chosen[list(start)] = 1.0
+            chosen = decisions(model.units, start, np.float64)
             highs.setSolution(model.units, np.arange(model.units, dtype=np.int32), chosen)
         found: list[Selection] = []  # the incumbent, for the case that HiGHS does not respond and is left running
 

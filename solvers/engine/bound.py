@@ -65,12 +65,12 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.coverage.instance import IntArray
+from optsum.coverage.instance import IntArray, grouped, packed_rows
 from optsum.program.model import LinearRows, divisor_of, new_highs, run, was_stopped
 from optsum.system.clock import Deadline
 from optsum.system.compiled import njit
 
-from .core import DROPPED, NEED, TAKEN, VETO, Core, States, first_gains, skips, widths
+from .core import DROPPED, NEED, TAKEN, VETO, Core, States, first_gains, skips
 
 IMPOSSIBLE: Final = -(2**61)  # Profit of a knapsack that cannot be filled to the least length.
 _CELLS: Final = 20_000_000
@@ -334,13 +334,12 @@ def bounds_of_seams(core: Core) -> tuple[IntArray, IntArray] | None:
         return None
     ends = ties.need_unit[np.lexsort((ties.need_unit, ties.need_joint))].reshape(-1, 2)
     first, second = ends[:, 0], ends[:, 1]
-    order = np.argsort(ties.veto_joint, kind="stable")
+    start, order = grouped(ties.veto_joint, joints)
     joint, unit = ties.veto_joint[order], ties.veto_unit[order]
     needed = np.zeros(n, np.int64)
     needed[ties.need_unit] = 1
     alone, _profit, surplus, *_others, slack = evaluated(core.plain)
     held = np.maximum(alone[:n], 0)
-    start = np.searchsorted(joint, np.arange(joints + 1))
 
     def left(values: IntArray) -> IntArray:
         """Return, for each joint, the sum of `values` over the units between its two units that do not veto it."""
@@ -668,13 +667,13 @@ def linear_program(core: Core) -> LinearProgram | None:
         model.close(len(children), -HUGE, 0.0)
         more = np.zeros(spans), np.full(spans, -HUGE), np.full(spans, HUGE)
         cost, lower, upper = (np.append(old, new) for old, new in zip((cost, lower, upper), more, strict=True))
-        column = np.concatenate([np.repeat(np.arange(len(start) - 1), np.diff(start)), *model.column])
+        column = np.concatenate([packed_rows(start), *model.column])
         row, value = np.concatenate([matrix[1], *model.row]), np.concatenate([matrix[2], *model.value])
         matrix = _by_column(column, row, value, len(cost))
         row_lower, row_upper = np.concatenate([row_lower, *model.lower]), np.concatenate([row_upper, *model.upper])
         # Prices are limited: of a feature to its first gain, of a row to the largest gain of its members.
         slope, gain, of_rows = first_gains(core.table_start, core.table), core.mass.clip(0), ties.rows.unit * 0
-        np.add.at(gain, np.repeat(np.arange(len(gain)), widths(core.start)), slope[core.feature] * core.count)
+        np.add.at(gain, packed_rows(core.start), slope[core.feature] * core.count)
         np.maximum.at(of_rows, ties.rows.row, gain[core.size + ties.rows.joint])
         most = np.concatenate([most, of_rows * core.scale, np.full(model.count - rows - len(of_rows), _ANY)])
         most[:m] = slope * core.scale
@@ -684,9 +683,8 @@ def linear_program(core: Core) -> LinearProgram | None:
 
 
 def _by_column(column: IntArray, row: IntArray, value: NDArray[Any], columns: int) -> Matrix:
-    order = np.argsort(column, kind="stable")
-    start = np.searchsorted(column[order], np.arange(columns + 1)).astype(np.int32)
-    return start, row[order].astype(np.int32), value[order].astype(np.float64)
+    start, order = grouped(column, columns)
+    return start.astype(np.int32), row[order].astype(np.int32), value[order].astype(np.float64)
 
 
 def _add_rows(core: Core, model: LinearRows, span_column: int) -> int:
@@ -758,7 +756,7 @@ def chains_of(core: Core) -> tuple[NDArray[np.bool_], NDArray[np.bool_]] | None:
     m, n = len(core.table_start) - 1, core.size
     if len(core.feature) < _MANY * m or m * n > _PAIRS or core.count.max(initial=1) > 1:
         return None
-    unit = np.repeat(np.arange(n), np.diff(core.start))
+    unit = packed_rows(core.start)
     inside = np.zeros((m, n), np.bool_)
     inside[core.feature, unit] = True
     once = np.diff(core.table_start) == 2
@@ -771,7 +769,7 @@ def with_chains(core: Core, holds: NDArray[np.bool_], saved: NDArray[np.bool_], 
     """Return the matrix of a core's relaxation in which features of chains have only their new units (`chains_of`)."""
     start, row, value = matrix
     columns, n, m = len(start) - 1, core.size, len(holds)
-    column = np.repeat(np.arange(columns), np.diff(start))
+    column = packed_rows(start)
     keep = np.ones(len(row), np.bool_)
     keep[np.flatnonzero((column < n) & (row < m))[saved]] = False  # the core's entries, in their order
     gain = np.flatnonzero((column >= n) & (row < m))

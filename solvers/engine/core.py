@@ -46,7 +46,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.coverage.instance import Coverage, IntArray, Joint, Row
+from optsum.coverage.instance import Coverage, IntArray, Joint, Row, grouped, packed_rows
 from optsum.errors import UnsupportedError
 from optsum.program.surrogate import reaches
 from optsum.system.clock import NEVER, Deadline, Stopped, Termination
@@ -59,13 +59,6 @@ LONGEST: Final = 100_000  # Largest number of entries of the gain table of a row
 def widths(start: IntArray) -> IntArray:
     """Return the lengths of packed rows from their starts; `numpy.diff` takes eight times as long on small arrays."""
     return start[1:] - start[:-1]
-
-
-def grouped(owner: IntArray, owners: int) -> tuple[IntArray, IntArray]:
-    """Return where the entries of each owner start if entries are in the order of their owners, and this order."""
-    start = np.zeros(owners + 1, np.int64)
-    np.bincount(owner, minlength=owners).cumsum(out=start[1:])
-    return start, owner.argsort(kind="stable")
 
 
 def first_gains(table_start: IntArray, table: IntArray) -> IntArray:
@@ -983,7 +976,7 @@ def core_of(program: Program, deadline: Deadline = NEVER) -> tuple[Core, int]:
     n, items = len(order), len(order) + len(joints)
     gives = [(n + o, feature, count) for o, joint in enumerate(joints) for feature, count in joint.gives.items()]
     extra = np.array(gives, np.int64).reshape(-1, 3)
-    item = np.append(number[np.repeat(np.arange(n), widths(program.unit_start))], extra[:, 0])
+    item = np.append(number[packed_rows(program.unit_start)], extra[:, 0])
     feature, count = np.append(program.unit_feature, extra[:, 1]), np.append(program.unit_count, extra[:, 2])
     start, by_item = grouped(item, items)
 

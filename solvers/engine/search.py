@@ -46,12 +46,12 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.coverage.instance import IntArray
+from optsum.coverage.instance import IntArray, grouped
 from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
 from optsum.system.compiled import njit
 
 from .bound import cost_term, evaluated, grain_of, knapsack, net
-from .core import NEED, TAKEN, Core, States, grouped, mix, reduced, skips, with_costs
+from .core import NEED, TAKEN, Core, States, mix, reduced, skips, with_costs
 
 # mypy: disable-error-code="no-untyped-def, operator"
 # (numba infers the types of the kernels.)

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from optsum.coverage.ceilings import extend
 from optsum.coverage.greedy import climbs
-from optsum.coverage.instance import Coverage, IntArray, Key, Sense, key_of, score
+from optsum.coverage.instance import Coverage, IntArray, Key, Sense, key_of, packed_rows, score
 from optsum.coverage.state import arrays_of
 from optsum.coverage.state import fits as comparable
 from optsum.errors import BackendError, UnsupportedError
@@ -157,7 +157,7 @@ def parts_of(coverage: Coverage) -> list[list[int]]:
     size = coverage.size
     graph = nx.Graph()
     graph.add_nodes_from(range(size))
-    holders = np.repeat(np.arange(size), np.diff(coverage.unit_start))
+    holders = packed_rows(coverage.unit_start)
     graph.add_edges_from(zip(holders.tolist(), (coverage.unit_feature + size).tolist(), strict=True))
     for row in coverage.rows:
         nx.add_path(graph, row.units)
@@ -527,7 +527,7 @@ def guarded(program: Program, instance: Coverage, totals: Iterable[int], penalty
                 f"branch-and-bound cannot search this problem: {servable(instance)}; use exhaustive."
             )
         feeds = (instance.slot == total) & (first_gains(instance.level_start, instance.level) > 0)
-        unit = np.repeat(np.arange(instance.size), np.diff(instance.unit_start))
+        unit = packed_rows(instance.unit_start)
         fed = np.bincount(unit[feeds[instance.unit_feature]], minlength=instance.size)
         # Amount that each unit adds to the total of the empty selection at least, but at most what is wanted.
         copies = np.minimum(instance.mass[total] + fed, wanted)

@@ -38,7 +38,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from optsum.coverage.greedy import climb
-from optsum.coverage.instance import Coverage, IntArray, Key, key_of, score
+from optsum.coverage.instance import Coverage, IntArray, Key, key_of, packed_rows, score
 from optsum.coverage.state import arrays_of
 from optsum.errors import UnsupportedError
 from optsum.optima.counting import count_feasible_forest
@@ -191,7 +191,7 @@ class RatioRows:
         end = self._model.columns - int(shared.sum())
         self._held[longest.slot, np.arange(end - len(longest.slot), end)] = longest.worth
         # For each feature that denominators count: its column, and the units that have it.
-        unit = np.repeat(np.arange(skeleton.size), np.diff(skeleton.unit_start))
+        unit = packed_rows(skeleton.unit_start)
         self._counted = [
             (int(first[feature]), unit[skeleton.unit_feature == feature])
             for feature in np.flatnonzero(skeleton.slot == 1).tolist()

@@ -27,13 +27,13 @@ from optsum.contracts.result import Result, Status
 from optsum.corpus.cover import claim_names, in_order, texts_of
 from optsum.corpus.topic import Topic, as_topic
 from optsum.coverage.instance import Key, Sense
-from optsum.errors import InputError, OptionError, OptsumError, visible
+from optsum.errors import InputError, OptionError, OptsumError, counted, visible
 from optsum.metrics.rouge import NGRAMS, SKIPS, parse_metric
 from optsum.options.options import OF_SEARCHES, Options, sentence_of
 from optsum.problem.formulation import Formulation
 from optsum.registry import DEFAULT_HEURISTIC, FORMULATIONS, STRATEGIES
 from optsum.report.comparison import claims, mean_of, ratio_to_best
-from optsum.report.tables import as_row, counted, headline, longest_said, number, seconds, short_seconds, words_kept
+from optsum.report.tables import as_row, headline, longest_said, number, seconds, short_seconds, words_kept
 from optsum.running.one_problem import Setup, setup_of
 from optsum.system.clock import Termination
 from optsum.system.files import PathLike, as_path, describe_os_error, replacing

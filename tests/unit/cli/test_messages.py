@@ -16,6 +16,7 @@ import pytest
 import optsum
 from optsum.cli import main
 from optsum.cli.app import _app
+from optsum.errors import counted, either
 from optsum.options.options import Options
 
 TOPIC = {"id": "t", "documents": [["the cat sat on the mat", "dogs bark"]], "references": [["the cat sat"]]}
@@ -189,3 +190,12 @@ def test_an_error_of_all_topics_is_shown_once_and_advice_only_where_it_helps() -
     assert "... and 1 error as above" in shown
     assert "-o FILE writes all" in on_a_terminal("solve", "many.jsonl", "--max-length", "3")
     assert "writes all" not in on_a_terminal("solve", "many.jsonl", "--max-length", "3", "-o", "rows.jsonl")
+
+
+def test_nouns_have_the_number_of_what_they_count() -> None:
+    assert [counted(number, "summary") for number in (0, 1, 2)] == ["0 summaries", "1 summary", "2 summaries"]
+    assert counted(3, "file") == "3 files"
+
+
+def test_alternatives_end_with_or() -> None:
+    assert [either("abc"[:number]) for number in (1, 2, 3)] == ["a", "a or b", "a, b or c"]

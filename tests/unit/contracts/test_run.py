@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from optsum import Evaluation, InputError, Limits, OptionError, Problem, Run, Sense, Stopped, Termination
+from optsum.contracts.strategy import is_certified
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -202,8 +203,11 @@ def test_a_proof_sets_the_bound_to_the_incumbent() -> None:
     run = run_of(VALUES)
     run.raise_bound(9)
     run.see((0,))
+    assert not is_certified(run)
     run.prove()
     assert (run.proven, run.bound) == (True, 3)
+    assert is_certified(run)
     empty = run_of({})
     empty.prove()
     assert (empty.proven, empty.bound) == (True, None)
+    assert not is_certified(empty)

@@ -17,8 +17,11 @@ from optsum.coverage.instance import (
     Joint,
     Sense,
     coverage_of_json,
+    decisions,
+    grouped,
     json_of_coverage,
     pack,
+    packed_rows,
 )
 from optsum.errors import InputError, OptionError
 from optsum.testing import KINDS, random_coverage
@@ -37,9 +40,21 @@ def test_pack_keeps_rows_apart() -> None:
     starts, values = pack([[3, 1], [], [2]])
     assert starts.tolist() == [0, 2, 2, 3]
     assert values.tolist() == [3, 1, 2]
+    assert packed_rows(starts).tolist() == [0, 0, 2]
     starts, values = pack([])
     assert starts.tolist() == [0]
     assert values.tolist() == []
+
+
+def test_entries_are_grouped_by_their_owners_in_their_order() -> None:
+    start, order = grouped(np.array([2, 0, 2, 0]), 4)
+    assert start.tolist() == [0, 2, 2, 4, 4]
+    assert order.tolist() == [1, 3, 0, 2]
+
+
+def test_decisions_are_1_at_the_selection() -> None:
+    assert decisions(4, (3, 1)).tolist() == [0, 1, 0, 1]
+    assert decisions(2, ()).tolist() == [0, 0]
 
 
 def test_levels_are_sums_of_gains() -> None:

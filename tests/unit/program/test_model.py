@@ -31,6 +31,7 @@ def test_the_paper_s_rows_merged() -> None:
     assert model.row_lower.tolist() == [-np.inf, -np.inf, 2]
     assert model.integral.tolist() == [True, True, False, False, False]
     assert (model.units, model.denominator, model.offset, model.sense) == (2, 9, 1, Sense.MAXIMIZE)
+    assert model.value(5) == Fraction(6, 9)
 
 
 def test_parents_needs_and_vetoes_are_rows() -> None:

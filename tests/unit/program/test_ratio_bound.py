@@ -277,3 +277,23 @@ def test_programs_of_a_ratio_fit_64_bits_whatever_its_value() -> None:
         best = brute_force(CoverageProblem.of(instance)).best
         assert best is not None
         assert module.value_bound(instance) >= best, number
+
+
+def test_a_denominator_is_complete_if_none_of_its_features_is_relaxed() -> None:
+    """Check that denominators (slots 1 and 3) are complete only with tables of one step and without joints."""
+
+    def whole(gains: list[list[int]], joints: tuple[Joint, ...] = ()) -> list[bool]:
+        units = [{0: 1, 1: 1, 2: 1, 3: 1}, {1: 1, 3: 1}]
+        constants, weights = (0, 1, 0, 1), (1, 1)
+        instance = Coverage.of(
+            [1, 1], units, gains, slots=[0, 1, 2, 3], constants=constants, weights=weights, joints=joints,
+            combination=Combination.SUM,
+        )  # fmt: skip
+        return [module.keeps_denominator(instance, h) for h in range(2)]
+
+    assert whole([[2, 1], [1], [2, 1], [1]]) == [True, True]
+    assert whole([[1], [2, 1], [1], [1]]) == [False, True]
+    assert whole([[1], [1], [1], [2, 1]]) == [True, False]
+    assert whole([[1]] * 4, (Joint(1, (0, 1)),)) == [False, True]
+    assert whole([[1]] * 4, (Joint(3, (0, 1)),)) == [True, False]
+    assert whole([[1]] * 4, (Joint(0, (0, 1)),)) == [True, True]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -33,3 +34,13 @@ def test_warnings_are_logged_as_well(monkeypatch: pytest.MonkeyPatch, capsys: py
         with messages.telling():
             logging.getLogger("optsum").warning("Compiling kernels")
         assert capsys.readouterr().err == "Compiling kernels\n"
+
+
+def test_lines_of_files_are_counted_together_unless_one_is_unknown(tmp_path: Path) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    one.write_text("a\n\nb\n")
+    two.write_text("c")
+    assert messages.count_lines(str(one), str(two)) == 3
+    assert messages.count_lines() == 0
+    for unknown in ("-", str(tmp_path / "missing")):
+        assert messages.count_lines(str(one), unknown) is None

@@ -10,7 +10,7 @@ import pytest
 from optsum.solvers import certificate
 
 import optsum
-from optsum.coverage.instance import Combination, Coverage, Facility, Joint
+from optsum.coverage.instance import Combination, Coverage, Facility
 from optsum.errors import InputError, OptionError
 from optsum.options.options import resolve
 from optsum.problem.problem import CoverageProblem, Problem
@@ -177,26 +177,6 @@ def test_a_product_of_bounds_has_no_other_factor(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(certificate, "_alone", lambda _, h, *__: Fraction(1, 2 + h))
     first, second = instance.weights
     assert certificate.certify(problem, NEVER) == Fraction(1, 2) ** first * Fraction(1, 3) ** second
-
-
-def test_a_denominator_is_complete_if_none_of_its_features_is_relaxed() -> None:
-    """Check that denominators (slots 1 and 3) are complete only with tables of one step and without joints."""
-
-    def whole(gains: list[list[int]], joints: tuple[Joint, ...] = ()) -> list[bool]:
-        units = [{0: 1, 1: 1, 2: 1, 3: 1}, {1: 1, 3: 1}]
-        constants, weights = (0, 1, 0, 1), (1, 1)
-        instance = Coverage.of(
-            [1, 1], units, gains, slots=[0, 1, 2, 3], constants=constants, weights=weights, joints=joints,
-            combination=Combination.SUM,
-        )  # fmt: skip
-        return [certificate._is_whole(instance, h) for h in range(2)]
-
-    assert whole([[2, 1], [1], [2, 1], [1]]) == [True, True]
-    assert whole([[1], [2, 1], [1], [1]]) == [False, True]
-    assert whole([[1], [1], [1], [2, 1]]) == [True, False]
-    assert whole([[1]] * 4, (Joint(1, (0, 1)),)) == [False, True]
-    assert whole([[1]] * 4, (Joint(3, (0, 1)),)) == [True, False]
-    assert whole([[1]] * 4, (Joint(0, (0, 1)),)) == [True, True]
 
 
 def test_denominators_of_relaxed_features_are_not_taken_for_complete(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -105,7 +105,8 @@ def _largest(part: Coverage, instance: Coverage, h: int, deadline: Deadline) -> 
             found = solve_recall(part, limits, deadline, every=False)
             if found.bound is not None:
                 return Fraction(found.bound)
-        if not part.constant_denominator and keeps_denominator(instance, h) and not servable(part) and fits(part):
+        whole = part is instance or keeps_denominator(instance, h)  # `only` leaves out other parts of denominators
+        if not part.constant_denominator and whole and not servable(part) and fits(part):
             found = solve_ratio(part, limits, deadline, every=False)
             if found.proven:
                 return Fraction(found.value)

@@ -3,7 +3,8 @@
 All errors derive from `OptsumError`; each message is a sentence that says what was wrong, where, and what to do. If a
 built-in exception fits, the class derives from that exception too, so that ``except ValueError`` works. An infeasible
 instance, a time limit and a search that found nothing are *results* (`optsum.contracts.result`), never exceptions. The
-module also words messages about unknown names and unexpected exceptions, and makes text safe for terminals.
+module also words messages (unknown names, unexpected exceptions, numbers with nouns, alternatives), and makes text safe
+for terminals.
 """
 
 from __future__ import annotations

@@ -133,8 +133,9 @@ class Finished:
         return lambda row: _is_finished(row) and self._topic_of(row) in self._topics
 
     def pending(self, topics: Iterable[T], passed: Callable[[], None]) -> Iterator[T]:
+        """Yield the topics that are not finished, and call `passed` for each that is."""
         for topic in topics:
-            if isinstance(topic, Topic) and self._has(topic):
+            if isinstance(topic, Topic) and self._knows(topic):
                 passed()
             else:
                 yield topic
@@ -143,10 +144,17 @@ class Finished:
         """Yield all topics, also the finished ones; `OptionError` if one was finished with another text."""
         for topic in topics:
             if isinstance(topic, Topic):
-                self._has(topic)
+                self._knows(topic)
             yield topic
 
-    def _has(self, topic: Topic) -> bool:
+    def _knows(self, topic: Topic) -> bool:
+        """Return whether a topic is finished, and keep the hash of one that is not, for its rows (`marked`).
+
+        Raises
+        ------
+        OptionError
+            If it was finished with another text.
+        """
         try:
             now = digest(topic)
         except (RecursionError, TypeError, ValueError) as error:

@@ -146,9 +146,9 @@ def _run(study: Study, files: StudyFiles, reading: Reading, form: TableFormat, *
     if figures is not None:
         with figure_folder(figures):  # refuse it now, not after hours of work
             pass
-    finished = Finished(output or "", partial(check_row_of, study, output or ""))
+    finished = Finished(output or "", partial(check_row_of, study, output or ""))  # without an output it is not asked
     loop = Loop(files, output, list(filter(None, [systems])), keep=finished)
-    given = finished.compared(loop.topics(reading))
+    given = loop.topics(reading) if output is None else finished.compared(loop.topics(reading))
     if systems is not None:
         study.reads(systems, reading)
     with loop:

@@ -30,7 +30,7 @@ from functools import partial
 from io import DEFAULT_BUFFER_SIZE, BufferedReader, BytesIO, FileIO
 from itertools import chain, groupby, islice
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias, TypeGuard
 
 from optsum.corpus.sentences import well_formed
 from optsum.errors import InputError
@@ -720,15 +720,15 @@ def _of_passages(name: str, passages: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def are_objects(value: object, *keys: str) -> bool:
+def are_objects(value: object, *keys: str) -> TypeGuard[list[dict[str, Any]]]:
     """Return whether a value of JSON is a list of objects that have all these keys."""
     return isinstance(value, list) and all(isinstance(each, dict) and each.keys() >= {*keys} for each in value)
 
 
 def _nuggets(record: Mapping[str, Any], *fields: str) -> list[dict[str, Any]]:
-    if not are_objects(record["nuggets"], *fields):
+    if not are_objects(nuggets := record["nuggets"], *fields):
         raise InputError(f"nuggets are objects with {', '.join(fields)}; give a list of them")
-    return record["nuggets"]  # type: ignore[no-any-return]
+    return nuggets
 
 
 def _of_judgments(name: str, judgments: list[list[str]]) -> dict[str, Any]:

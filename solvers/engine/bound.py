@@ -80,7 +80,8 @@ _TIED_CELLS: Final = 4_000_000
 def grain_of(core: Core) -> int:
     """Return the divisor of lengths that keeps a knapsack table below 160 MB, or 32 MB if units have ties.
 
-    If all units together satisfy the length limits, it is above ``core.high``: the table has a single column.
+    If all units together fit, the divisor exceeds ``core.high``: the table has one column, and the length of a state
+    does not matter.
     """
     if core.low <= 0 and core.lengths.sum() <= core.high:
         return core.high + 1

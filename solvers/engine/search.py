@@ -663,7 +663,7 @@ def _prepare(order, core, skip, grain):
     for k in range(len(cost)):
         cost_left[cost[k]] += cost_count[k]
     K = knapsack(lengths, profit, skip, low, high, grain)
-    merged = low <= 0 and (grain == 1 or grain > high)
+    merged = low <= 0 and (grain == 1 or grain > high)  # with rounded lengths, equal rooms may differ in truth
     reach = _reach(lengths // grain, skip, high // grain) if merged else np.zeros((0, 0), np.int32)
     frame = np.zeros((n + 1, 7), np.int64)
     frame[0, 0], frame[0, 1], frame[0, 2] = high, slack, base

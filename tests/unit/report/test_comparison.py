@@ -23,7 +23,7 @@ from optsum.report import comparison as side_by_side
 from optsum.report import tables
 from optsum.report.comparison import Comparison, compare, compare_topics, plan_of
 from optsum.running.one_problem import Setup, build, setup_of
-from optsum.system.clock import Termination
+from optsum.system.clock import Stopped, Termination
 
 OPTIONS: dict[str, Any] = {"metric": "rouge-2", "max_length": 50}
 GREEDY_MISSES = {"id": "t", "documents": [["a b c", "a x", "b c d y"]], "references": [["a b c d"]]}
@@ -338,6 +338,15 @@ def test_building_counts_for_every_strategy(monkeypatch: pytest.MonkeyPatch) -> 
     table = compare([GREEDY_MISSES], ["greedy", "lead"], max_length=6)
     assert all((row.mean_seconds or 0) > 0.05 for row in table.rows)
     assert all(found.seconds > 0.05 for found in table.results)
+
+
+def test_a_stop_while_building_keeps_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(*_: Any) -> Any:
+        raise Stopped(Termination.MEMORY_LIMIT, "the text is too large")
+
+    monkeypatch.setattr(side_by_side, "build", stopped)
+    for found in compare([GREEDY_MISSES], ["greedy", "lead"], max_length=6).results:
+        assert (found.termination, found.detail) == (Termination.MEMORY_LIMIT, "the text is too large")
 
 
 def test_results_need_not_be_kept() -> None:

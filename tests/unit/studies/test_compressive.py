@@ -52,6 +52,15 @@ def test_oracles_by_hand() -> None:
     assert "1 topic;" in text
 
 
+def test_ctrl_c_while_building_ends_the_study(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: Any) -> Any:
+        raise Stopped(Termination.INTERRUPTED)
+
+    monkeypatch.setattr("optsum.studies.compressive.build", interrupted)
+    report = study_compressive([TOPIC], max_length=4)
+    assert not oracles(report), "a topic that was cut short has no rows"
+
+
 def test_unusable_topics_are_left_out() -> None:
     without = {**TOPIC, "id": "u"}
     del without["parses"]

@@ -29,6 +29,7 @@ from optsum.options.options import resolve
 from optsum.problem.problem import CoverageProblem
 from optsum.program import ratio_bound
 from optsum.running.one_problem import build, setup_of
+from optsum.system.clock import Limits
 from optsum.testing import KINDS, Enumeration, brute_force, random_coverage, random_topic
 
 SUMS: Final[dict[str, dict[str, Any]]] = {
@@ -239,3 +240,17 @@ def test_the_optima_are_those_of_trying_all(way: str, family: str) -> None:
             error.add_note(f"{way}, {family}, seed {seed}")
             raise
     assert 4 * answers >= seeds
+
+
+@pytest.mark.parametrize("above", [-1, 0, 1, 2**40])
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "cover"])
+def test_a_maximum_length_that_excludes_nothing(kind: str, above: int) -> None:
+    """Compare all optima around the maximum length from which the engine's knapsack tables have one column."""
+    for seed in range(12):
+        drawn = random_coverage(np.random.default_rng(seed), kind=kind)
+        if drawn.goal is Sense.MINIMIZE:  # branch and bound refuses side constraints there
+            continue
+        whole = int(drawn.lengths.sum())
+        problem = CoverageProblem.of(drawn.changed(min_length=0, max_length=max(0, whole + above)))
+        found = branch_and_bound.BranchAndBound().enumerate(problem, Limits())
+        assert set(found) == set(brute_force(problem).optima), seed

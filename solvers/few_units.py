@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optsum.contracts.strategy import Run
-from optsum.coverage.ceilings import NO_CEILINGS, CeilingArrays, arrays_of_ceilings, correct
+from optsum.coverage.ceilings import NO_CEILINGS, CeilingArrays, arrays_of_ceilings, correct, count_bits
 from optsum.coverage.instance import Combination, Coverage, Facility, IntArray, Sense, kernel_array
 from optsum.coverage.state import INTEGER, RATIO, SUM, fits, pair_at
 from optsum.errors import BackendError
@@ -567,6 +567,10 @@ def search_few_units(
 _LANE: Final = 16  # Number of bits of each of the four totals that are packed into one number.
 _IN_LANE: Final = 2**15  # Totals below this are so small that products of four of them fit into 64 bits.
 _MOST_OF_TABLE: Final = 2048  # Largest number of units of a table.
+_KINDS: Final = 16  # Largest number of different contributions of features that are held as bits.
+_RARE: Final = 16  # Features of fewer than 1 / 16 of the units are listed, because most of their bits would be 0.
+_NO_WORDS: Final = 8  # Number of words that take the features without a bit; one alone would be written to in a chain.
+_NO_BIT, _ONE_BIT = np.uint64(0), np.uint64(1)
 _TABLE_WORK: Final = 20_000_000  # Number of steps (about 1 ns each) after which the depth-first search follows.
 _TOP, _BOTTOM, _FIRST, _TIED, _PACKED, _NODES, _STEPS, _STAMP = 0, 1, 2, 5, 6, 7, 8, 9
 """Places of the record of the best selection: numerator and denominator of the value; three units (missing ones are -1,
@@ -635,10 +639,13 @@ def _worth(steps, first, last, copies):
 
 
 @njit(cache=True, inline="always")
-def _add_third(one, two, begin, packed, own, table, units, tables, order, mark, held, ceilings, best):
-    """Evaluate two units, whose totals are `packed`, with each third unit from `begin` on, and record the best."""
-    start, feature, copies = units
-    step_start, steps = tables
+def _add_third(one, two, begin, packed, own, table, order, bits, listed, levels, marks, ceilings, best):
+    """Evaluate two units, whose totals are `packed`, with each third unit from `begin` on, and record the best.
+
+    `bits`: two results of `_shared_features`, and a buffer for a row of bits; `listed`: its other results.
+    """
+    (words, worths, both), (start, feature, copies) = bits, listed
+    (gain, step_start, steps), (mark, held) = levels, marks
     top0, bottom0, top1, bottom1 = _lanes(packed)
     both0, _, both1, _ = _lanes(table[one, two])
     marked = False
@@ -661,58 +668,118 @@ def _add_third(one, two, begin, packed, own, table, units, tables, order, mark, 
             continue
         if not marked:
             marked = True
+            for word in range(len(worths)):
+                both[word] = words[one, word] & words[two, word]
             best[_STAMP] += 2
-            for entry in range(start[order[one]], start[order[one] + 1]):
+            for entry in range(start[one], start[one + 1]):
                 mark[feature[entry]], held[feature[entry], 0] = best[_STAMP] - 1, copies[entry]
-            for entry in range(start[order[two]], start[order[two] + 1]):
+            for entry in range(start[two], start[two + 1]):
                 if mark[feature[entry]] == best[_STAMP] - 1:
                     mark[feature[entry]], held[feature[entry], 1] = best[_STAMP], copies[entry]
         exact = packed + new - left - right
-        for entry in range(start[order[unit]], start[order[unit] + 1]):
+        for word in range(len(worths)):
+            exact += worths[word] * count_bits(both[word] & words[unit, word])
+        for entry in range(start[unit], start[unit + 1]):
             if mark[feature[entry]] != best[_STAMP]:
                 continue
-            first, last = step_start[feature[entry]], step_start[feature[entry] + 1] - 1
-            if last - first == 1:
-                exact += steps[last]
+            if gain[feature[entry]] >= 0:
+                exact += gain[feature[entry]]
                 continue
+            first, last = step_start[feature[entry]], step_start[feature[entry] + 1] - 1
             i, j, k = held[feature[entry], 0], held[feature[entry], 1], copies[entry]
             exact += _worth(steps, first, last, i) - _worth(steps, first, last, i + j)
             exact += _worth(steps, first, last, j) - _worth(steps, first, last, j + k)
             exact += _worth(steps, first, last, k) - _worth(steps, first, last, k + i)
             exact += _worth(steps, first, last, i + j + k)
         best[_NODES] += 1
-        best[_STEPS] += start[order[unit] + 1] - start[order[unit]]
+        best[_STEPS] += start[unit + 1] - start[unit] + len(worths)
         if _may_hold(best, exact):
             _hold_few(best, exact, ceilings, order, one, two, unit)
 
 
 @njit(cache=True)
+def _shared_features(times, entries, gain, order):
+    """Return the features of several units: those of many units as bits, and a list of the others for each unit.
+
+    `times` (features,): number of units with each feature. `entries`: `start`, `feature` and `copies` of
+    `search_table`, as in the list that is returned, but there in the order of the units in `order`. The bits are
+    (units, words); each word holds features of the same contribution (words,). Their work does not depend on the
+    number of bits, so that processors predict it well.
+    """
+    (start, feature, copies), units = entries, len(order)
+    kinds, word = np.empty(_KINDS, np.int64), np.empty(_KINDS, np.int64)
+    used, worths = np.zeros(_KINDS, np.int64), np.empty(_KINDS + (len(gain) >> 6), np.int64)
+    word_of, bit_of = np.empty(len(gain), np.uint64), np.empty(len(gain), np.uint64)
+    least = max(2, units // _RARE)
+    known, kind, size, rest = 0, 0, np.int64(_NO_WORDS), np.int64(0)
+    for one in range(len(gain)):
+        word_of[one], bit_of[one] = np.uint64(one & (_NO_WORDS - 1)), _NO_BIT
+        if times[one] < least:
+            rest += times[one] if times[one] > 1 else 0
+            continue
+        if known == 0 or kinds[kind] != gain[one]:  # many features of the same kind follow one another
+            kind = 0
+            while kind < known and kinds[kind] != gain[one]:
+                kind += 1
+        if gain[one] < 0 or kind == _KINDS:
+            rest, kind = rest + times[one], 0
+            continue
+        if kind == known:
+            kinds[kind] = gain[one]
+            known += 1
+        if used[kind] & 63 == 0:
+            word[kind], worths[size - _NO_WORDS] = size, gain[one]
+            size += 1
+        word_of[one], bit_of[one] = np.uint64(word[kind]), _ONE_BIT << np.uint64(used[kind] & 63)
+        used[kind] += 1
+    words, first = np.zeros((units, size), np.uint64), np.zeros(units + 1, np.int64)
+    listed, counts = np.empty(rest, np.int64), np.empty(rest, np.int64)
+    filled = 0
+    for unit in range(units):
+        row = words[unit]
+        for entry in range(start[order[unit]], start[order[unit] + 1]):
+            row[word_of[feature[entry]]] |= bit_of[feature[entry]]
+    for unit in range(units if rest else 0):
+        for entry in range(start[order[unit]], start[order[unit] + 1]):
+            one = feature[entry]
+            if times[one] > 1 and bit_of[one] == _NO_BIT:
+                listed[filled], counts[filled] = one, copies[entry]
+                filled += 1
+        first[unit + 1] = filled
+    return words[:, _NO_WORDS:], worths[: size - _NO_WORDS], (first, listed, counts)
+
+
+@njit(cache=True)
 def search_table(
-    start: Any, feature: Any, copies: Any, step_start: Any, steps: Any, mass: Any, constants: Any, ceilings: Any,
-    low: int, high: int, work: int,
+    start: Any, feature: Any, copies: Any, gain: Any, step_start: Any, steps: Any, mass: Any, constants: Any,
+    ceilings: Any, low: int, high: int, work: int,
 ) -> Any:  # fmt: skip
     """Search for the best sum of two ratios of at most three units.
 
-    `start`, `feature`, `copies`: the features of each unit, one unit after another. `step_start`, `steps`: packed
-    contributions of each number of copies of a feature to the four totals; more copies than listed contribute no more,
-    and features of denominators count once. `mass` (units,): packed further contributions of each unit. `constants`
-    (4,): the totals of the empty selection, with denominators above 0. `ceilings`: arrays without room for totals mean
-    no ceilings. `low`, `high`: limits of the number of units. `work`: limit of steps. The result: the record of the
-    best selection (10,); and 1 if all other selections are worse, 0 if another is as good or totals are too large, -1
-    if the limit of steps was reached.
+    `start`, `feature`, `copies`: the features of each unit, one unit after another. `gain`: packed contribution of each
+    feature to the four totals, whatever its number of copies; -1 for a feature with more steps. `step_start`, `steps`:
+    packed contributions of each number of copies of such a feature; more copies than listed contribute no more, and
+    features of denominators count once. `mass` (units,): packed further contributions of each unit. `constants` (4,):
+    the totals of the empty selection, with denominators above 0. `ceilings`: arrays without room for totals mean no
+    ceilings. `low`, `high`: limits of the number of units. `work`: limit of steps. The result: the record of the best
+    selection (10,); and 1 if all other selections are worse, 0 if another is as good or totals are too large, -1 if
+    the limit of steps was reached.
     """
     units, base = len(start) - 1, np.int64(0)
     best = np.zeros(10, np.int64)
     given, value, order = mass.copy(), np.empty(units, np.float64), np.empty(units, np.int64)
     largest = np.zeros(4, np.int64)
-    column_start = np.zeros(len(step_start), np.int64)
+    times = np.zeros(len(gain), np.int64)
     for total in range(4):
         base += constants[total] << (_LANE * total)
     for unit in range(units):
         for entry in range(start[unit], start[unit + 1]):
             one = feature[entry]
-            given[unit] += steps[min(step_start[one] + copies[entry], step_start[one + 1] - 1)]
-            column_start[one + 1] += 1
+            times[one] += 1
+            if gain[one] >= 0:
+                given[unit] += gain[one]
+            else:
+                given[unit] += _worth(steps, step_start[one], step_start[one + 1] - 1, copies[entry])
         for total in range(4):
             largest[total] = max(largest[total], (given[unit] >> (_LANE * total)) & 0xFFFF)
         top, bottom = _value(base + given[unit])
@@ -722,33 +789,42 @@ def search_table(
         if constants[total] + 3 * largest[total] >= _IN_LANE:
             return best, 0
     # Sort the units by their own values, and tabulate the contributions that any two of them have in common.
-    for one in range(len(step_start) - 1):
-        column_start[one + 1] += column_start[one]
-    own, free = np.empty(units, np.int64), column_start.copy()
-    column, counts = np.empty(len(feature), np.int64), np.empty(len(feature), np.int64)
-    table = np.zeros((units, units), np.int64)
+    words, worths, listed = _shared_features(times, (start, feature, copies), gain, order)
+    rest_start, rest, rest_copies = listed
+    last_of = np.full(len(gain) if len(rest) else 0, -1, np.int64)  # the last listed entry of each feature so far
+    before, unit_of = np.empty(len(rest), np.int64), np.empty(len(rest), np.int64)  # the one before each, and its unit
+    own, table = np.empty(units, np.int64), np.empty((units, units), np.int64)
+    for unit in range(units):
+        for other in range(unit):
+            common = np.int64(0)
+            for word in range(len(worths)):
+                common += worths[word] * count_bits(words[unit, word] & words[other, word])
+            table[unit, other] = common
+        best[_STEPS] += unit * len(worths)
+        if best[_STEPS] > work:
+            return best, -1
     for unit in range(units):
         own[unit] = given[order[unit]]
         row = table[unit]
-        for entry in range(start[order[unit]], start[order[unit] + 1]):
-            one = feature[entry]
-            first, last = step_start[one], step_start[one + 1] - 1
-            if last - first == 1:
-                for place in range(column_start[one], free[one]):
-                    row[column[place]] += steps[last]
-            else:
-                for place in range(column_start[one], free[one]):
-                    alone = _worth(steps, first, last, copies[entry]) + _worth(steps, first, last, counts[place])
-                    row[column[place]] += alone - _worth(steps, first, last, copies[entry] + counts[place])
-            best[_STEPS] += free[one] - column_start[one]
-            column[free[one]], counts[free[one]] = unit, copies[entry]
-            free[one] += 1
+        for entry in range(rest_start[unit], rest_start[unit + 1]):
+            one = rest[entry]
+            earlier = before[entry] = last_of[one]
+            last_of[one], unit_of[entry] = entry, unit
+            while earlier >= 0:
+                more = gain[one]
+                if more < 0:
+                    first, last, own_copies = step_start[one], step_start[one + 1] - 1, rest_copies[entry]
+                    more = _worth(steps, first, last, own_copies) + _worth(steps, first, last, rest_copies[earlier])
+                    more -= _worth(steps, first, last, own_copies + rest_copies[earlier])
+                row[unit_of[earlier]] += more
+                earlier = before[earlier]
+                best[_STEPS] += 1
         for other in range(unit):
             table[other, unit] = row[other]
         if best[_STEPS] > work:
             return best, -1
-    mark, held = np.zeros(len(step_start) - 1, np.int64), np.empty((len(step_start) - 1, 2), np.int64)
-    given_units, tables = (start, feature, copies), (step_start, steps)
+    mark, held = np.zeros(len(gain), np.int64), np.empty((len(gain), 2), np.int64)
+    bits, levels, marks = (words, worths, np.zeros(len(worths), np.uint64)), (gain, step_start, steps), (mark, held)
     gain0, gain1 = np.zeros(units + 1, np.int64), np.zeros(units + 1, np.int64)
     best[_TOP], best[_BOTTOM], best[_NODES] = -1, 1, 1
     none = np.int64(-1)
@@ -770,7 +846,7 @@ def search_table(
             _hold_few(best, packed, ceilings, order, none, first, second)
         if high >= 3:
             _add_third(
-                first, second, np.int64(1), packed, own, table, given_units, tables, order, mark, held, ceilings, best
+                first, second, np.int64(1), packed, own, table, order, bits, listed, levels, marks, ceilings, best
             )
         for one in range(units):
             gain0[units], gain1[units] = 0, 0
@@ -788,7 +864,7 @@ def search_table(
                     _hold_few(best, packed, ceilings, order, none, one, two)
                 if high >= 3:
                     _add_third(
-                        one, two, two + 1, packed, own, table, given_units, tables, order, mark, held, ceilings, best
+                        one, two, two + 1, packed, own, table, order, bits, listed, levels, marks, ceilings, best
                     )
             if best[_STEPS] > work:
                 return best, -1
@@ -805,6 +881,9 @@ def search_table(
             one = feature[entry]
             if mark[one] != best[_STAMP]:
                 mark[one], held[one, 0] = best[_STAMP], 0
+                packed += max(0, gain[one])
+            if gain[one] >= 0:
+                continue
             packed -= _worth(steps, step_start[one], step_start[one + 1] - 1, held[one, 0])
             held[one, 0] += copies[entry]
             packed += _worth(steps, step_start[one], step_start[one + 1] - 1, held[one, 0])
@@ -818,19 +897,21 @@ def search_table(
 
 @njit(cache=True)
 def packed_tables(level, level_start, slot, mass):
-    """Return levels and masses, packed by the totals that they feed; the levels are empty if numbers are too large."""
-    steps, added = np.empty(len(level), np.int64), np.zeros(mass.shape[1], np.int64)
+    """Return `gain`, `steps` and `mass` of `search_table`; `steps` are empty if numbers are too large."""
+    gain, steps, added = np.empty(len(slot), np.int64), np.empty(len(level), np.int64), np.zeros(len(mass[0]), np.int64)
     for one in range(len(slot)):
         for place in range(level_start[one], level_start[one + 1]):
             if level[place] < 0 or level[place] >= _IN_LANE or (slot[one] % 2 and place > level_start[one] + 1):
-                return steps[:0], added
+                return gain, steps[:0], added
             steps[place] = level[place] << (_LANE * slot[one])
+        first, last = level_start[one], level_start[one + 1] - 1
+        gain[one] = steps[last] if last - first == 1 and steps[first] == 0 else -1
     for total in range(len(mass)):
         for unit in range(len(added)):
             if mass[total, unit] < 0 or mass[total, unit] >= _IN_LANE:
-                return steps[:0], added
+                return gain, steps[:0], added
             added[unit] += mass[total, unit] << (_LANE * total)
-    return steps, added
+    return gain, steps, added
 
 
 def _by_table(instance: Coverage, lengths: IntArray) -> Found | None:
@@ -1162,9 +1243,7 @@ def _search_extract_by_table(
     offset = np.zeros(parts + 1, np.int64)
     for part in range(parts):
         offset[part + 1] = offset[part] + kinds[part]
-    step_start, steps = np.empty(offset[-1] + 1, np.int64), np.zeros(2 * offset[-1], np.int64)
-    for gram in range(len(step_start)):
-        step_start[gram] = 2 * gram
+    gain, no_steps = np.zeros(offset[-1], np.int64), np.empty(0, np.int64)
     constants = np.array([0, 1, 0, 1], np.int64)
     for ratio in range(ratios):
         part = ratio // references if mean else ratio
@@ -1172,11 +1251,11 @@ def _search_extract_by_table(
         if constants[2 * ratio + 1] <= 0 or constants[2 * ratio + 1] >= _IN_LANE:
             return 0
         for gram in range(offset[part], offset[part + 1]):
-            steps[2 * gram + 1] += np.int64(1 if mean else references) << (_LANE * (2 * ratio + 1))
+            gain[gram] += np.int64(1 if mean else references) << (_LANE * (2 * ratio + 1))
         for row in range(references):
             if not mean or row == ratio % references:
                 for entry in range(first[part * (rows + 1) + row], first[part * (rows + 1) + row + 1]):
-                    steps[2 * (offset[part] + keys[entry]) + 1] += np.int64(2) << (_LANE * 2 * ratio)
+                    gain[offset[part] + keys[entry]] += np.int64(2) << (_LANE * 2 * ratio)
     start, feature = np.zeros(len(units) + 1, np.int64), np.empty(len(keys), np.int64)
     filled = 0
     for place in range(len(units)):
@@ -1193,7 +1272,7 @@ def _search_extract_by_table(
         if not some:
             return 0  # no unit adds to a denominator
     best, state = search_table(
-        start, feature[:filled], np.ones(filled, np.int64), step_start, steps, np.zeros(len(units), np.int64),
+        start, feature[:filled], np.ones(filled, np.int64), gain, no_steps, no_steps, np.zeros(len(units), np.int64),
         constants, none, low, high, np.int64(_TOGETHER_WORK),
     )  # fmt: skip
     if state > 0:
@@ -1224,11 +1303,11 @@ def _search_instance_by_table(instance, constants, mass, limits, ceilings, work,
         all_constants[total] = constants[total]
         if constants[total] >= _IN_LANE or constants[total] < total % 2:
             return 0
-    steps, added = packed_tables(level, level_start, slot, mass)
+    gain, steps, added = packed_tables(level, level_start, slot, mass)
     if len(steps) == 0:
         return 0
     best, state = search_table(
-        start, feature, number, level_start, steps, added, all_constants, ceilings, limits[0], limits[1], work
+        start, feature, number, gain, level_start, steps, added, all_constants, ceilings, limits[0], limits[1], work
     )
     if state > 0:
         _take_found(best, len(constants), result)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from itertools import count, islice
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,8 +13,11 @@ from optsum.solvers.few_units import Found, search_few_units
 
 from optsum import enumerate_optima, search, solve
 from optsum.contracts.result import Status
+from optsum.corpus.topic import as_topic
 from optsum.coverage.instance import Combination, Coverage
+from optsum.options.options import resolve
 from optsum.problem.problem import CoverageProblem
+from optsum.running.one_problem import build, setup_of
 from optsum.system.clock import Limits, Stopped, Termination
 from optsum.testing import brute_force, random_coverage
 
@@ -108,23 +110,23 @@ def test_at_most_three_units_of_common_subsequences(metric: str) -> None:
 @pytest.mark.parametrize("references", [1, 12])
 def test_features_of_many_units_and_of_few_add_up(references: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The table holds frequent n-grams as bits, of at most 16 contributions, and lists the rare ones."""
-    rng, others = np.random.default_rng(references), few_units.advance
-    asked: list[object] = []
-    words = [*"abcdef"] * 8 + [f"rare{number}" for number in range(60)]
-    options: Any = {"metric": "rouge-1+rouge-2", "measure": "f1", "length_unit": "sentences", "max_length": 3}
-    solve("A cat sat.", "A cat.", strategy="branch-and-bound", **options)  # the first search rehearses others
+    rng, asked = np.random.default_rng(references), list[object]()
+    others = few_units.advance
     monkeypatch.setattr(few_units, "advance", lambda *given: asked.append(0) or others(*given))
+    words = [*"abcdef"] * 8 + [f"rare{number}" for number in range(60)]
+    options = {"metric": "rouge-1+rouge-2", "measure": "f1", "length_unit": "sentences", "max_length": 3}
+    setup = setup_of(resolve({**options, "counts": "set"}))
     for number in range(6):
         made = [[" ".join(rng.choice(words, size)) for size in rng.integers(3, 9, count)] for count in (64, references)]
         document, summaries = made
         for unit in range(3):  # three good sentences with a rare word
             document[unit] = " ".join([*summaries[0].split()[unit::3], "shared"])
         topic = {"id": str(number), "documents": [document], "references": [[text] for text in summaries]}
-        before = len(asked)
-        found = solve(topic, strategy="branch-and-bound", counts="set", **options)
-        truth = enumerate_optima(topic, strategy="exhaustive", counts="set", **options)
-        assert found.status is truth.result.status is Status.OPTIMAL
-        assert found.objective_exact == truth.result.objective_exact, number
+        instance = build(as_topic(topic), setup).problem.coverage
+        before, found = len(asked), searched(instance)
+        truth = enumerate_optima(CoverageProblem.of(instance), strategy="exhaustive")
+        assert found is not None
+        assert (found.done, found.key) == (True, Fraction(truth.result.objective_exact or "")), number
         assert (len(asked) > before) == (truth.count > 1), number
 
 

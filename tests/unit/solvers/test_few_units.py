@@ -117,7 +117,9 @@ def test_features_of_many_units_and_of_few_add_up(references: int, monkeypatch: 
     options = {"metric": "rouge-1+rouge-2", "measure": "f1", "length_unit": "sentences", "max_length": 3}
     setup = setup_of(resolve({**options, "counts": "set"}))
     for number in range(6):
-        made = [[" ".join(rng.choice(words, size)) for size in rng.integers(3, 9, count)] for count in (64, references)]
+        made = [
+            [" ".join(rng.choice(words, size)) for size in rng.integers(3, 9, count)] for count in (150, references)
+        ]
         document, summaries = made
         for unit in range(3):  # three good sentences with a rare word
             document[unit] = " ".join([*summaries[0].split()[unit::3], "shared"])

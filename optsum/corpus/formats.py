@@ -38,7 +38,7 @@ from optsum.system.files import READ_ERRORS, PathLike, describe_os_error
 
 LONGEST: Final = 1 << 28  # Bytes of a line, or of an item of a JSON array, that is read: some forty million words.
 _BLOCK: Final = 1 << 16
-_SEVERAL: Final = 1 << 19  # Bytes of lines to read at once, as far as they are available.
+_SEVERAL: Final = 1 << 20  # Bytes of lines to read at once, as far as they are available.
 _NAMES: Final = {"id", "topic_id", "system"}
 _OPTIONAL: Final = {"id", "topic_id", "cover", "parses", "meta", "vectors", "selection", "human"}
 BY_RETURNS: Final = "its lines end with carriage returns only, as on old Macs; save it with line feeds"

@@ -655,7 +655,7 @@ class Refining:
         while not run.proven:
             run.check()
             rounds += 1
-            program = recall_program(with_minimum_row(self._facility.truncated(self._kept)))
+            program = recall_program(with_minimum_row(_truncated(self._facility, self._kept, rounds)))
             engine = Driver(program, limits_left(run), run.deadline)
             try:
                 if not engine.feasible:
@@ -718,6 +718,16 @@ class Refining:
         self._run.raise_bound(Fraction(max(self._upper, self._value()), self._full))
 
 
+def _truncated(facility: Facility, kept: IntArray, rounds: int) -> Coverage:
+    """Return the truncated instance; if it is too large in a later round, what was found before is kept (`Stopped`)."""
+    try:
+        return facility.truncated(kept)
+    except UnsupportedError as error:
+        if rounds == 1:
+            raise
+        raise Stopped(Termination.MEMORY_LIMIT) from error
+
+
 def search_by_levels(run: Run, facility: Facility, search: Callable[[Run], None]) -> None:
     """Find and prove one optimum of an instance of best similarities by calling `search` on truncated instances."""
     kept, rounds = facility.first_kept(), 0
@@ -725,7 +735,7 @@ def search_by_levels(run: Run, facility: Facility, search: Callable[[Run], None]
         rounds += 1
         left = run.limits.after(run.elapsed, nodes=run.nodes, evaluations=run.evaluations)
         left = replace(left, gap=None, target=None)
-        problem = CoverageProblem.of(facility.truncated(kept))
+        problem = CoverageProblem.of(_truncated(facility, kept, rounds))
         # A bound with fewer levels is valid with more; a good selection with fewer levels is a good start.
         bound = run.root_bound if run.bound is None else run.bound
         inner = Run(problem, left, run.rng, run.seed, lambda _: run.deadline.reason != "interrupted", bound)
@@ -761,11 +771,11 @@ def all_by_levels(
     On a truncated instance, values are at least as high, so `enumerate_` finds all optima of the full instance. If each
     set that it finds reaches all floors, all of them are optima of the full instance.
     """
-    began, kept, nodes, rounds = clock(), facility.first_kept(every=True), 0, 0
+    began, kept, nodes, rounds = clock(), facility.first_kept(every=True), 0, 1
+    instance = facility.truncated(kept)
     while True:
-        rounds += 1
         left = limits.after(clock() - began, nodes=nodes)
-        found = enumerate_(CoverageProblem.of(facility.truncated(kept)), left, should_stop)
+        found = enumerate_(CoverageProblem.of(instance), left, should_stop)
         nodes += found.nodes
         found = replace(found, statistics={**found.statistics, "nodes": nodes, "rounds": rounds})
         missed = _missed(facility, facility.floors(kept), found.diagram)
@@ -773,13 +783,18 @@ def all_by_levels(
             missed |= _missed(facility, facility.floors(kept), Diagram.of_sets([found.best]))
         if not missed.any():
             return found
+        kept, rounds = np.where(missed, 2 * kept, kept), rounds + 1
+        if found.complete:
+            try:
+                instance = _truncated(facility, kept, rounds)
+            except Stopped as stop:
+                found = replace(found, complete=False, termination=stop.termination)
         if not found.complete:
             best = found.best if found.best is not None else next(iter(found), None)
             totals = (0,) if best is None else score(facility, best)[0]
             value = totals[0] if facility.constant_denominator or best is None else key_of(facility, totals, 0)
             known = Diagram.of_sets([] if best is None else [best])
             return replace(found, diagram=known, value=value, least=None, best=best)
-        kept = np.where(missed, 2 * kept, kept)
 
 
 def _missed(facility: Facility, floors: IntArray, diagram: Diagram) -> NDArray[np.bool_]:

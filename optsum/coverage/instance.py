@@ -385,7 +385,9 @@ class Coverage:
 
     def __repr__(self) -> str:
         limit = "" if self.max_length == NO_LIMIT else f", at most {self.max_length} long"
-        return f"<Coverage: {len(self.lengths)} units, {len(self.slot)} features, to {self.goal.value}{limit}>"
+        # Of similarities, the features may need much memory, and are not built for a text.
+        held = f"{len(self.similar)} tokens" if isinstance(self, Facility) else f"{len(self.slot)} features"
+        return f"<{type(self).__name__}: {len(self.lengths)} units, {held}, to {self.goal.value}{limit}>"
 
     @classmethod
     def trusted(cls, **given: Any) -> Coverage:

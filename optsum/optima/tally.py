@@ -28,7 +28,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.coverage.instance import Coverage, IntArray, Sense, key_of, pack, score
+from optsum.coverage.instance import Coverage, Facility, IntArray, Sense, key_of, pack, score
 from optsum.coverage.state import COVER, LENGTH, MISSING, Arrays, arrays_of, empty_state, flip, true_totals, value_pair
 from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
 from optsum.system.clock import NEVER
@@ -135,6 +135,9 @@ def step_of(instance: Coverage) -> Fraction | None:
         return Fraction(int(np.gcd.reduce(instance.lengths, initial=0)) or 1)
     if not instance.constant_denominator:
         return None
+    if isinstance(instance, Facility):  # without building the large arrays of all levels
+        common = int(np.gcd.reduce(instance.importance * np.gcd.reduce(instance.similar, axis=1), initial=0))
+        return Fraction(common or 1, int(instance.constants[1]))
     # The first level of a feature is 0, so levels have the same common divisor as the differences between them.
     common = int(np.gcd(np.gcd.reduce(instance.level, initial=0), np.gcd.reduce(instance.mass[0], initial=0)))
     return Fraction(common or 1, int(instance.constants[1]))

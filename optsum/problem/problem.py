@@ -512,9 +512,9 @@ class CoverageProblem(Problem):
 
     def explain(self, missing: frozenset[Capability]) -> str:
         bottoms = [int(bottom) for bottom in self.instance.constants[1::2] if bottom > 0]
-        constant = not self.instance.mass[1::2].any() and not (self.instance.slot % 2 == 1).any()
-        large = constant and lcm(*bottoms) * self.instance.ratios > LARGEST_DENOMINATOR
-        if large and missing & {Capability.LINEAR, Capability.COMBINATORIAL_BOUND}:
+        large = self.instance.combination.adds and lcm(*bottoms) * self.instance.ratios > LARGEST_DENOMINATOR
+        constant = large and not self.instance.mass[1::2].any() and not (self.instance.slot % 2 == 1).any()
+        if constant and missing & {Capability.LINEAR, Capability.COMBINATORIAL_BOUND}:
             instead = "branch-and-bound, greedy or exhaustive" if Capability.LINEAR in missing else "--bound=lagrangian"
             return (
                 f"the common denominator of its {self.instance.ratios} ratios is beyond 2^50; "

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optsum.coverage.greedy import climb
-from optsum.coverage.instance import Coverage, Facility, Row, gains_alone, key_of, packed_rows, score
+from optsum.coverage.instance import Coverage, Facility, IntArray, Row, gains_alone, key_of, packed_rows, score
 from optsum.program.model import affordable, coverage_model, model_bound, relax, relaxed_bound, steps_of
 from optsum.program.sum_bound import REACH, SumBound
 from optsum.program.surrogate import DenominatorBox, Weighted, box_of, collapsed, programs, reaches
@@ -282,16 +282,16 @@ def trivial_bound(
     reach = (reaches(instance) if most is None else most)[2 * h]
     empty = Fraction(top, bottom) if bottom > 0 else Fraction(0)
     bound = max(empty, Fraction(reach, _least_denominator(instance, h)))
-    of_units = reach == top + int(instance.mass[2 * h].sum())
+    of_units = reach == top + int((own := _own(instance, 2 * h)).sum())
     is_large = isinstance(instance, Facility) or instance.ratios > _FEW
     if top or bottom < 0 or (quick and is_large and not of_units):
         return bound
-    tops = (instance.mass[2 * h] if of_units else gains_alone(instance, 2 * h)).tolist()
+    tops = (own if of_units else gains_alone(instance, 2 * h)).tolist()
     if instance.joints and not of_units:
         if (seams := _gains_of_seams(instance, 2 * h)) is None:
             return bound
         tops = list(map(add, tops, seams))
-    shares = [(top, below) for top, below in zip(tops, instance.mass[2 * h + 1].tolist(), strict=True) if top]
+    shares = [(top, below) for top, below in zip(tops, _own(instance, 2 * h + 1).tolist(), strict=True) if top]
     if not shares or min(below for _, below in shares) <= 0:
         return bound
     better: Fraction = reach / (bottom + reach / max(Fraction(top, below) for top, below in shares))
@@ -348,7 +348,16 @@ def sum_bound(
 
 
 def _least_denominator(instance: Coverage, h: int = 0) -> int:
-    return max(1, int(instance.constants[2 * h + 1]) + int(instance.mass[2 * h + 1].min(initial=0)))
+    return max(1, int(instance.constants[2 * h + 1]) + int(_own(instance, 2 * h + 1).min(initial=0)))
+
+
+def _own(instance: Coverage, total: int) -> IntArray:
+    """Return what each unit adds to a total besides features; a `Facility` need not build its arrays for this."""
+    if not isinstance(instance, Facility):
+        return instance.mass[total]
+    first = 2  # the first total of the second ratio
+    own: IntArray = instance.own[total - first] if total >= first else np.zeros(instance.size, np.int64)
+    return own
 
 
 _STEPS: Final = 2_000  # Approximate largest limit of the side constraints of windows, after scaling.

@@ -19,7 +19,7 @@ from optsum.contracts.strategy import Run, Strategy
 from optsum.corpus.topic import Topic, topic_of
 from optsum.corpus.topics import AnyTopics
 from optsum.coverage.greedy import climbs, prepare_climb
-from optsum.coverage.instance import Key, Sense
+from optsum.coverage.instance import Facility, Key, Sense
 from optsum.coverage.state import arrays_of
 from optsum.errors import BackendError, OptionError, UnsupportedError
 from optsum.options.keywords import Keywords
@@ -264,8 +264,10 @@ def bounds_of(problem: Problem, lengths: Sequence[int], deadline: Deadline) -> d
     found: dict[int, Key] = {}
     if not problem.can(Capability.BOUND):
         return found
-    # With ceilings, the exact integer program may be too large to build; `root_bound` uses a smaller one.
-    linear = problem.can(Capability.LINEAR) and not (problem.can(Capability.COVERAGE) and problem.coverage.ceilings)
+    # Of similarities or with ceilings, the integer program may be too large to build; `root_bound` uses a smaller one.
+    instance = problem.coverage if problem.can(Capability.COVERAGE) else None
+    large = instance is not None and (isinstance(instance, Facility) or bool(instance.ceilings))
+    linear = problem.can(Capability.LINEAR) and not large
     for length in spread(lengths):
         if deadline.passed:
             return found

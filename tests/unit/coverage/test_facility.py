@@ -86,3 +86,4 @@ def test_more_levels_than_can_be_held_are_refused(monkeypatch: pytest.MonkeyPatc
     with pytest.raises(UnsupportedError, match="use branch-and-bound"):
         _ = facility.unit_start
     assert facility.truncated(np.ones(20, np.int64)).size == 30
+    assert repr(facility) == "<Facility: 30 units, 20 tokens, to maximize>"

@@ -10,11 +10,14 @@ import pytest
 from optsum.solvers.branch_and_bound import BranchAndBound
 from trying import blocks
 
+import optsum
+from optsum.contracts.result import Status
 from optsum.coverage.instance import Facility, IntArray, score
+from optsum.errors import UnsupportedError
 from optsum.optima.optima import Nearness
 from optsum.problem.problem import CoverageProblem
 from optsum.running.search import search
-from optsum.system.clock import Limits
+from optsum.system.clock import Limits, Termination
 
 
 @pytest.fixture(autouse=True)
@@ -85,3 +88,55 @@ def test_a_value_that_is_good_enough_is_that_of_all_levels() -> None:
     best = Fraction(max(values.values()), full)
     found = search(problem, "branch-and-bound", Limits(target=float(best)))
     assert found.objective == float(best)
+
+
+def _large(*, f1: bool) -> CoverageProblem:
+    rng = np.random.default_rng(1)
+    own = {"own": np.vstack([rng.integers(15_000, 45_000, 30), np.full(30, 50_000)])} if f1 else {}
+    similar = rng.integers(0, 10_000, (40, 30))
+    full = 40 * 10_000
+    return CoverageProblem.of(Facility.given(similar, np.ones(40, np.int64), [1] * 30, full=full, max_length=4, **own))
+
+
+_ALL = ["auto", "branch-and-bound", "exhaustive", "milp", "greedy", "vns", "lead"]
+
+
+@pytest.mark.parametrize(
+    ("strategy", "f1"), [(name, f1) for name in _ALL for f1 in (False, True)[: 1 + (name != "milp")]]
+)
+def test_an_instance_with_too_many_levels_still_gives_what_was_found(
+    strategy: str, f1: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    best = search(_large(f1=f1), "exhaustive").key
+    assert best is not None
+    monkeypatch.setattr("optsum.coverage.instance._MOST", 2_000)
+    monkeypatch.setattr("optsum.coverage.instance._LIGHT", 200)
+    problem = _large(f1=f1)
+    with pytest.raises(UnsupportedError):
+        _ = problem.coverage.level
+    for limits in (Limits(), Limits(nodes=1), Limits(evaluations=3), Limits(time_s=0.0)):
+        found = search(problem, strategy, limits=limits)
+        if found.status is Status.OPTIMAL:
+            assert found.key == best
+        else:
+            assert found.bound_key is not None
+            assert found.bound_key >= best >= (found.key or 0)
+            assert found.termination is not Termination.COMPLETED or strategy in {"greedy", "vns", "lead"}
+
+
+@pytest.mark.parametrize("f1", [False, True])
+@pytest.mark.parametrize("strategy", ["branch-and-bound", "exhaustive"])
+def test_families_of_an_instance_with_too_many_levels(strategy: str, f1: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = _large(f1=f1)
+    every = optsum.enumerate_optima(whole, strategy="exhaustive", within="1%")
+    assert every.count > 1
+    monkeypatch.setattr("optsum.coverage.instance._MOST", 2_000)
+    monkeypatch.setattr("optsum.coverage.instance._LIGHT", 200)
+    found = optsum.enumerate_optima(_large(f1=f1), strategy=strategy, within="1%")
+    if found.complete:
+        assert set(found) == set(every)
+    else:
+        assert (found.termination, found.result.status) == ("memory_limit", Status.FEASIBLE)
+    found_lengths = optsum.frontier(_large(f1=f1), lengths=[2, 4], node_limit=1).frontier
+    assert found_lengths is not None
+    assert max(step.bound or 0 for step in found_lengths.steps) >= (every.result.objective or 0)

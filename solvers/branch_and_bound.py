@@ -167,7 +167,8 @@ def _tighter(problem: Problem, known: Key, bound: Key | None) -> Key | None:
 _VISIT_S: Final = 60.0  # Longest visit of all selections (s) that replaces a search of ratios that does not end.
 _NODES_BEFORE: Final = 1_000  # Nodes of a search before a visit of all selections replaces it.
 _NODES_A_SECOND: Final = 20_000  # Additional nodes of that search for each second that the visit would take.
-_CLIMBED: Final = 20_000_000  # Largest number of evaluations (a second) in `_climb_without_joints`.
+_CLIMBED: Final = 20_000_000  # Largest number of evaluations (a second) in `_climb`.
+_LARGE: Final = 100_000  # Similarities (tokens times units) from which on a search begins with heuristics.
 _IDLE: Final = 20  # Iterations without improvement after which this climb ends; the search improves on it.
 
 
@@ -283,7 +284,7 @@ class BranchAndBound(Strategy):
                 return True
             limits = limits_left(run)
         if len(coverage.joints) > MANY_JOINTS:
-            _climb_without_joints(run, coverage)
+            _climb(run, CoverageProblem.of(coverage.changed(joints=())))
             limits = limits_left(run)
         patience = _patience(run.problem, limits)
         visits = patience is not limits and (most is None or (patience.nodes or 0) <= most)
@@ -356,9 +357,9 @@ class BranchAndBound(Strategy):
         return ByLength.of(coverage, lengths, limits, deadline)
 
 
-def _climb_without_joints(run: Run, coverage: Coverage) -> None:
-    """Find a good selection by a heuristic on the instance without joints, whose evaluations are far quicker."""
-    problem, left = CoverageProblem.of(coverage.changed(joints=())), run.deadline.left_s / 8
+def _climb(run: Run, problem: Problem) -> None:
+    """Find a good selection by a heuristic on a problem with the same selections, whose evaluations are far quicker."""
+    left = run.deadline.left_s / 8
     limits = Limits(evaluations=_CLIMBED, time_s=left if isfinite(left) else None)
     climber = STRATEGIES.create(CLIMBER, {"no_improvement": _IDLE})
     climber.prepare(problem)
@@ -664,6 +665,8 @@ class Refining:
                 self._bounded(engine.worth(engine.upper))
                 if rounds == 1:
                     run.see(engine.guess()[0])
+                    if self._facility.similar.size >= _LARGE:
+                        run.begin()
                 self._close(engine)
             finally:
                 done = engine.finish()
@@ -731,6 +734,11 @@ def _truncated(facility: Facility, kept: IntArray, rounds: int) -> Coverage:
 def search_by_levels(run: Run, facility: Facility, search: Callable[[Run], None]) -> None:
     """Find and prove one optimum of an instance of best similarities by calling `search` on truncated instances."""
     kept, rounds = facility.first_kept(), 0
+    if facility.similar.size >= _LARGE:
+        run.begin()
+        run.check()
+        _climb(run, run.problem.lighter)
+        run.raise_root_bound(run.deadline.within(run.deadline.left_s / 4))
     while True:
         rounds += 1
         left = run.limits.after(run.elapsed, nodes=run.nodes, evaluations=run.evaluations)

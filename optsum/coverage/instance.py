@@ -751,7 +751,7 @@ _ARRAYS: Final = {
 
 _MOST: Final = 40_000_000  # Largest number of pairs of a level and a unit that reaches it; each takes 16 bytes.
 
-_LIGHT: Final = 4_000_000  # Approximate number of pairs of level and unit in the instance for heuristics.
+_LIGHT: Final = 1_000_000  # Approximate number of pairs of level and unit in the instance for heuristics.
 
 _AT_ONCE: Final = 2_000_000  # Pairs of level and unit that are compared at once.
 

@@ -353,11 +353,9 @@ def _least_denominator(instance: Coverage, h: int = 0) -> int:
 
 def _own(instance: Coverage, total: int) -> IntArray:
     """Return what each unit adds to a total besides features; a `Facility` need not build its arrays for this."""
-    if not isinstance(instance, Facility):
-        return instance.mass[total]
-    first = 2  # the first total of the second ratio
-    own: IntArray = instance.own[total - first] if total >= first else np.zeros(instance.size, np.int64)
-    return own
+    rows: Sequence[IntArray] = list(instance.own) if isinstance(instance, Facility) else list(instance.mass)
+    lacking = 2 * instance.ratios - len(rows)  # a `Facility` has only features in its first ratio
+    return rows[total - lacking] if total >= lacking else np.zeros(instance.size, np.int64)
 
 
 _STEPS: Final = 2_000  # Approximate largest limit of the side constraints of windows, after scaling.

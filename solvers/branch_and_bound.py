@@ -167,8 +167,10 @@ def _tighter(problem: Problem, known: Key, bound: Key | None) -> Key | None:
 _VISIT_S: Final = 60.0  # Longest visit of all selections (s) that replaces a search of ratios that does not end.
 _NODES_BEFORE: Final = 1_000  # Nodes of a search before a visit of all selections replaces it.
 _NODES_A_SECOND: Final = 20_000  # Additional nodes of that search for each second that the visit would take.
-_CLIMBED: Final = 20_000_000  # Largest number of evaluations (a second) in `_climb`.
-_LARGE: Final = 100_000  # Similarities (tokens times units) from which on a search begins with heuristics.
+_CLIMBED: Final = 20_000_000  # Largest number of evaluations (a second) in `_climb`, without joints.
+_COMPARED: Final = 2_000_000_000  # The same for similarities, times tokens and units.
+_LARGE: Final = 100_000  # Similarities (tokens times units) from which on a search begins with heuristics,
+_LONG_S: Final = 4.0  # unless its time limit is shorter (s).
 _IDLE: Final = 20  # Iterations without improvement after which this climb ends; the search improves on it.
 
 
@@ -284,7 +286,7 @@ class BranchAndBound(Strategy):
                 return True
             limits = limits_left(run)
         if len(coverage.joints) > MANY_JOINTS:
-            _climb(run, CoverageProblem.of(coverage.changed(joints=())))
+            _climb(run, CoverageProblem.of(coverage.changed(joints=())), _CLIMBED)
             limits = limits_left(run)
         patience = _patience(run.problem, limits)
         visits = patience is not limits and (most is None or (patience.nodes or 0) <= most)
@@ -357,10 +359,10 @@ class BranchAndBound(Strategy):
         return ByLength.of(coverage, lengths, limits, deadline)
 
 
-def _climb(run: Run, problem: Problem) -> None:
+def _climb(run: Run, problem: Problem, evaluations: int) -> None:
     """Find a good selection by a heuristic on a problem with the same selections, whose evaluations are far quicker."""
     left = run.deadline.left_s / 8
-    limits = Limits(evaluations=_CLIMBED, time_s=left if isfinite(left) else None)
+    limits = Limits(evaluations=evaluations, time_s=left if isfinite(left) else None)
     climber = STRATEGIES.create(CLIMBER, {"no_improvement": _IDLE})
     climber.prepare(problem)
     found = Run(problem, limits, seed=run.seed, on_progress=lambda _: run.deadline.reason != "interrupted")
@@ -665,7 +667,7 @@ class Refining:
                 self._bounded(engine.worth(engine.upper))
                 if rounds == 1:
                     run.see(engine.guess()[0])
-                    if self._facility.similar.size >= _LARGE:
+                    if _begins(run, self._facility):
                         run.begin()
                 self._close(engine)
             finally:
@@ -722,7 +724,7 @@ class Refining:
 
 
 def _truncated(facility: Facility, kept: IntArray, rounds: int) -> Coverage:
-    """Return the truncated instance; if it is too large in a later round, what was found before is kept (`Stopped`)."""
+    """Return the truncated instance; raise `Stopped` if it is too large in a later round, because much is known."""
     try:
         return facility.truncated(kept)
     except UnsupportedError as error:
@@ -731,14 +733,21 @@ def _truncated(facility: Facility, kept: IntArray, rounds: int) -> Coverage:
         raise Stopped(Termination.MEMORY_LIMIT) from error
 
 
+def _begins(run: Run, facility: Facility) -> bool:
+    """Return whether a search begins with heuristics, because it may end at a limit of time before it finds as much."""
+    limits = run.limits
+    limited = limits.nodes is not None or limits.evaluations is not None
+    return facility.similar.size >= _LARGE and not limited and (limits.time_s is None or limits.time_s >= _LONG_S)
+
+
 def search_by_levels(run: Run, facility: Facility, search: Callable[[Run], None]) -> None:
     """Find and prove one optimum of an instance of best similarities by calling `search` on truncated instances."""
     kept, rounds = facility.first_kept(), 0
-    if facility.similar.size >= _LARGE:
+    if _begins(run, facility):
         run.begin()
-        run.check()
-        _climb(run, run.problem.lighter)
         run.raise_root_bound(run.deadline.within(run.deadline.left_s / 4))
+        run.check()
+        _climb(run, run.problem.lighter, _COMPARED // facility.similar.size)
     while True:
         rounds += 1
         left = run.limits.after(run.elapsed, nodes=run.nodes, evaluations=run.evaluations)
@@ -794,9 +803,9 @@ def all_by_levels(
         kept, rounds = np.where(missed, 2 * kept, kept), rounds + 1
         if found.complete:
             try:
-                instance = _truncated(facility, kept, rounds)
-            except Stopped as stop:
-                found = replace(found, complete=False, termination=stop.termination)
+                instance = facility.truncated(kept)
+            except UnsupportedError:  # too many levels
+                found = replace(found, complete=False, termination=Termination.MEMORY_LIMIT)
         if not found.complete:
             best = found.best if found.best is not None else next(iter(found), None)
             totals = (0,) if best is None else score(facility, best)[0]

@@ -569,7 +569,7 @@ _IN_LANE: Final = 2**15  # Totals below this are so small that products of four 
 _MOST_OF_TABLE: Final = 2048  # Largest number of units of a table.
 _KINDS: Final = 16  # Largest number of different contributions of features that are held as bits.
 _RARE: Final = 16  # Features of fewer than 1 / 16 of the units are listed, because most of their bits would be 0.
-_NO_WORDS: Final = 8  # Number of words that take the features without a bit; one alone would be written to in a chain.
+_NO_WORDS: Final = 8  # Words that take 0 for features without a bit; writes to a single one would wait for each other.
 _NO_BIT, _ONE_BIT = np.uint64(0), np.uint64(1)
 _TABLE_WORK: Final = 20_000_000  # Number of steps (about 1 ns each) after which the depth-first search follows.
 _TOP, _BOTTOM, _FIRST, _TIED, _PACKED, _NODES, _STEPS, _STAMP = 0, 1, 2, 5, 6, 7, 8, 9
@@ -702,9 +702,8 @@ def _shared_features(times, entries, gain, order):
     """Return the features of several units: those of many units as bits, and a list of the others for each unit.
 
     `times` (features,): number of units with each feature. `entries`: `start`, `feature` and `copies` of
-    `search_table`, as in the list that is returned, but there in the order of the units in `order`. The bits are
-    (units, words); each word holds features of the same contribution (words,). Their work does not depend on the
-    number of bits, so that processors predict it well.
+    `search_table`; the list has the same three arrays. Both results are in the order of the units in `order`. The bits
+    are (units, words); each word holds features of the same contribution (words,).
     """
     (start, feature, copies), units = entries, len(order)
     kinds, word = np.empty(_KINDS, np.int64), np.empty(_KINDS, np.int64)
@@ -772,6 +771,7 @@ def search_table(
     times = np.zeros(len(gain), np.int64)
     for total in range(4):
         base += constants[total] << (_LANE * total)
+    seen = np.int64(0)  # the bits of all sums: summands are below 2^15, so that bit 15 is seen before a lane overflows
     for unit in range(units):
         for entry in range(start[unit], start[unit + 1]):
             one = feature[entry]
@@ -780,13 +780,14 @@ def search_table(
                 given[unit] += gain[one]
             else:
                 given[unit] += _worth(steps, step_start[one], step_start[one + 1] - 1, copies[entry])
+            seen |= given[unit]
         for total in range(4):
             largest[total] = max(largest[total], (given[unit] >> (_LANE * total)) & 0xFFFF)
         top, bottom = _value(base + given[unit])
         value[unit] = top / bottom
         _rank(order, unit, unit, value)
     for total in range(4):
-        if constants[total] + 3 * largest[total] >= _IN_LANE:
+        if (seen >> (_LANE * total)) & _IN_LANE or constants[total] + 3 * largest[total] >= _IN_LANE:
             return best, 0
     # Sort the units by their own values, and tabulate the contributions that any two of them have in common.
     words, worths, listed = _shared_features(times, (start, feature, copies), gain, order)
@@ -1240,6 +1241,8 @@ def _search_extract_by_table(
     Numerator and denominator share the n-grams of a metric as features. `none`: the arrays of no ceilings.
     """
     ratios, parts, rows = len(denominators), len(kinds), totals.shape[1]
+    if 2 * references >= _IN_LANE:
+        return 0
     offset = np.zeros(parts + 1, np.int64)
     for part in range(parts):
         offset[part + 1] = offset[part] + kinds[part]

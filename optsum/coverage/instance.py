@@ -385,7 +385,7 @@ class Coverage:
 
     def __repr__(self) -> str:
         limit = "" if self.max_length == NO_LIMIT else f", at most {self.max_length} long"
-        # Of similarities, the features may need much memory, and are not built for a text.
+        # The features of a `Facility` may need much memory, so they are not built just to be printed.
         held = f"{len(self.similar)} tokens" if isinstance(self, Facility) else f"{len(self.slot)} features"
         return f"<{type(self).__name__}: {len(self.lengths)} units, {held}, to {self.goal.value}{limit}>"
 

@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 
 from optsum.coverage.instance import Coverage, Facility, IntArray, Sense, key_of, pack, score
 from optsum.coverage.state import COVER, LENGTH, MISSING, Arrays, arrays_of, empty_state, flip, true_totals, value_pair
+from optsum.errors import UnsupportedError
 from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
 from optsum.system.clock import NEVER
 from optsum.system.compiled import njit
@@ -135,11 +136,13 @@ def step_of(instance: Coverage) -> Fraction | None:
         return Fraction(int(np.gcd.reduce(instance.lengths, initial=0)) or 1)
     if not instance.constant_denominator:
         return None
-    if isinstance(instance, Facility):  # without building the large arrays of all levels
+    try:
+        # The first level of a feature is 0, so levels have the same common divisor as the differences between them.
+        common = int(np.gcd(np.gcd.reduce(instance.level, initial=0), np.gcd.reduce(instance.mass[0], initial=0)))
+    except UnsupportedError:  # too many levels; the common divisor of the gains of tokens is one of all gains
+        if not isinstance(instance, Facility):
+            raise
         common = int(np.gcd.reduce(instance.importance * np.gcd.reduce(instance.similar, axis=1), initial=0))
-        return Fraction(common or 1, int(instance.constants[1]))
-    # The first level of a feature is 0, so levels have the same common divisor as the differences between them.
-    common = int(np.gcd(np.gcd.reduce(instance.level, initial=0), np.gcd.reduce(instance.mass[0], initial=0)))
     return Fraction(common or 1, int(instance.constants[1]))
 
 

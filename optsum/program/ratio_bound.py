@@ -282,16 +282,17 @@ def trivial_bound(
     reach = (reaches(instance) if most is None else most)[2 * h]
     empty = Fraction(top, bottom) if bottom > 0 else Fraction(0)
     bound = max(empty, Fraction(reach, _least_denominator(instance, h)))
-    of_units = reach == top + int((own := _own(instance, 2 * h)).sum())
+    of_units = reach == top + int((added := _besides_features(instance, 2 * h)).sum())
     is_large = isinstance(instance, Facility) or instance.ratios > _FEW
     if top or bottom < 0 or (quick and is_large and not of_units):
         return bound
-    tops = (own if of_units else gains_alone(instance, 2 * h)).tolist()
+    tops = (added if of_units else gains_alone(instance, 2 * h)).tolist()
     if instance.joints and not of_units:
         if (seams := _gains_of_seams(instance, 2 * h)) is None:
             return bound
         tops = list(map(add, tops, seams))
-    shares = [(top, below) for top, below in zip(tops, _own(instance, 2 * h + 1).tolist(), strict=True) if top]
+    belows = _besides_features(instance, 2 * h + 1).tolist()
+    shares = [(top, below) for top, below in zip(tops, belows, strict=True) if top]
     if not shares or min(below for _, below in shares) <= 0:
         return bound
     better: Fraction = reach / (bottom + reach / max(Fraction(top, below) for top, below in shares))
@@ -348,14 +349,15 @@ def sum_bound(
 
 
 def _least_denominator(instance: Coverage, h: int = 0) -> int:
-    return max(1, int(instance.constants[2 * h + 1]) + int(_own(instance, 2 * h + 1).min(initial=0)))
+    return max(1, int(instance.constants[2 * h + 1]) + int(_besides_features(instance, 2 * h + 1).min(initial=0)))
 
 
-def _own(instance: Coverage, total: int) -> IntArray:
+def _besides_features(instance: Coverage, total: int) -> IntArray:
     """Return what each unit adds to a total besides features; a `Facility` need not build its arrays for this."""
-    rows: Sequence[IntArray] = list(instance.own) if isinstance(instance, Facility) else list(instance.mass)
+    rows: IntArray = instance.own if isinstance(instance, Facility) else instance.mass
     lacking = 2 * instance.ratios - len(rows)  # a `Facility` has only features in its first ratio
-    return rows[total - lacking] if total >= lacking else np.zeros(instance.size, np.int64)
+    found: IntArray = rows[total - lacking] if total >= lacking else np.zeros(instance.size, np.int64)
+    return found
 
 
 _STEPS: Final = 2_000  # Approximate largest limit of the side constraints of windows, after scaling.

@@ -112,11 +112,12 @@ def test_features_of_many_units_and_of_few_add_up(references: int, monkeypatch: 
     """The table holds frequent n-grams as bits, of at most 16 contributions, and lists the rare ones."""
     rng, asked = np.random.default_rng(references), list[object]()
     others = few_units.advance
+    solve("A cat sat.", "A cat.", max_length=3)  # loads other modules, which must not import the double
     monkeypatch.setattr(few_units, "advance", lambda *given: asked.append(0) or others(*given))
     words = [*"abcdef"] * 8 + [f"rare{number}" for number in range(60)]
     options = {"metric": "rouge-1+rouge-2", "measure": "f1", "length_unit": "sentences", "max_length": 3}
     setup = setup_of(resolve({**options, "counts": "set"}))
-    for number in range(6):
+    for number in range(4):
         made = [
             [" ".join(rng.choice(words, size)) for size in rng.integers(3, 9, count)] for count in (150, references)
         ]
@@ -130,6 +131,23 @@ def test_features_of_many_units_and_of_few_add_up(references: int, monkeypatch: 
         assert found is not None
         assert (found.done, found.key) == (True, Fraction(truth.result.objective_exact or "")), number
         assert (len(asked) > before) == (truth.count > 1), number
+
+
+def test_totals_that_overflow_their_part_of_a_number_are_searched_otherwise() -> None:
+    gains, slots = [[21846]] * 3 + [[100], [1]], [0, 0, 0, 0, 1]
+    copies = [{0: 1, 1: 1, 2: 1, 4: 1}, {3: 1, 4: 1}]
+    assert assert_same_as_brute_force(
+        Coverage.of([1, 1], copies, gains, slots=slots, constants=(0, 400), max_length=1), "the first total"
+    )
+    rng = np.random.default_rng(3)
+    for number in range(40):
+        rows = [{int(one): 1 for one in rng.choice(12, 7, replace=False)} for _ in range(6)]
+        gains = [[int(gain)] for gain in rng.integers(1, 2**15, 12)]
+        instance = Coverage.of(
+            [1] * 6, rows, gains, slots=[0, 0, 0, 2, 2, 2, 1, 1, 1, 3, 3, 3], constants=(0, 50, 0, 60), weights=(1, 1),
+            combination=Combination.SUM, max_length=3,
+        )  # fmt: skip
+        assert_same_as_brute_force(instance, number)
 
 
 def test_units_without_room_in_the_table_are_searched_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:

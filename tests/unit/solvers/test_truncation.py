@@ -98,11 +98,29 @@ def _large(*, f1: bool) -> CoverageProblem:
     return CoverageProblem.of(Facility.given(similar, np.ones(40, np.int64), [1] * 30, full=full, max_length=4, **own))
 
 
-_ALL = ["auto", "branch-and-bound", "exhaustive", "milp", "greedy", "vns", "lead"]
+_EVERY = ["auto", "branch-and-bound", "exhaustive", "greedy", "vns", "lead"]
+
+
+@pytest.mark.parametrize("limit", [None, 4.0, 0.0])
+def test_large_instances_begin_with_heuristics(limit: float | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("optsum.solvers.branch_and_bound._LARGE", 0)
+    for seed in range(12):
+        problem, values, full = _problem(seed)
+        found = search(problem, "branch-and-bound", limits=Limits(time_s=limit))
+        best = Fraction(max(values.values()), full)
+        assert found.bound_key is None or found.bound_key >= best
+        assert limit == 0.0 or (found.key, found.status) == (best, Status.OPTIMAL)
+    monkeypatch.setattr("optsum.solvers.branch_and_bound._visits", lambda *given: False)
+    best_f1 = search(_large(f1=True), "exhaustive").key
+    found = search(_large(f1=True), "branch-and-bound", limits=Limits(time_s=limit and 20.0))
+    assert found.bound_key is not None
+    assert best_f1 is not None
+    assert found.bound_key >= best_f1 >= (found.key or 0)
+    assert limit == 0.0 or found.key == best_f1
 
 
 @pytest.mark.parametrize(
-    ("strategy", "f1"), [(name, f1) for name in _ALL for f1 in (False, True)[: 1 + (name != "milp")]]
+    ("strategy", "f1"), [("milp", False), *((name, f1) for name in _EVERY for f1 in (False, True))]
 )
 def test_an_instance_with_too_many_levels_still_gives_what_was_found(
     strategy: str, f1: bool, monkeypatch: pytest.MonkeyPatch

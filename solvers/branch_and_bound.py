@@ -169,8 +169,9 @@ _NODES_BEFORE: Final = 1_000  # Nodes of a search before a visit of all selectio
 _NODES_A_SECOND: Final = 20_000  # Additional nodes of that search for each second that the visit would take.
 _CLIMBED: Final = 20_000_000  # Largest number of evaluations (a second) in `_climb`, without joints.
 _COMPARED: Final = 2_000_000_000  # The same for similarities, times tokens and units.
-_LARGE: Final = 100_000  # Similarities (tokens times units) from which on a search begins with heuristics,
-_LONG_S: Final = 4.0  # unless its time limit is shorter (s).
+_LARGE: Final = 100_000  # Similarities (tokens times units) from which on a long search begins with heuristics.
+_LONG_S: Final = 4.0  # Time limit (s) from which on a search is long.
+_BOUND_S: Final = 60.0  # Longest computation (s) of the bound of such a search.
 _IDLE: Final = 20  # Iterations without improvement after which this climb ends; the search improves on it.
 
 
@@ -745,7 +746,7 @@ def search_by_levels(run: Run, facility: Facility, search: Callable[[Run], None]
     kept, rounds = facility.first_kept(), 0
     if _begins(run, facility):
         run.begin()
-        run.raise_root_bound(run.deadline.within(run.deadline.left_s / 4))
+        run.raise_root_bound(run.deadline.within(min(_BOUND_S, run.deadline.left_s / 4)))
         run.check()
         _climb(run, run.problem.lighter, _COMPARED // facility.similar.size)
     while True:

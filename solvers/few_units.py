@@ -782,12 +782,14 @@ def search_table(
                 given[unit] += _worth(steps, step_start[one], step_start[one + 1] - 1, copies[entry])
             seen |= given[unit]
         for total in range(4):
+            if (seen >> (_LANE * total)) & _IN_LANE:
+                return best, 0
             largest[total] = max(largest[total], (given[unit] >> (_LANE * total)) & 0xFFFF)
         top, bottom = _value(base + given[unit])
         value[unit] = top / bottom
         _rank(order, unit, unit, value)
     for total in range(4):
-        if (seen >> (_LANE * total)) & _IN_LANE or constants[total] + 3 * largest[total] >= _IN_LANE:
+        if constants[total] + 3 * largest[total] >= _IN_LANE:
             return best, 0
     # Sort the units by their own values, and tabulate the contributions that any two of them have in common.
     words, worths, listed = _shared_features(times, (start, feature, copies), gain, order)

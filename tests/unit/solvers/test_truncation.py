@@ -154,7 +154,8 @@ def test_families_of_an_instance_with_too_many_levels(strategy: str, f1: bool, m
     if found.complete:
         assert set(found) == set(every)
     else:
-        assert (found.termination, found.result.status) == ("memory_limit", Status.FEASIBLE)
+        assert found.termination in {"memory_limit", "time_limit"}
+        assert found.result.status is Status.FEASIBLE
     found_lengths = optsum.frontier(_large(f1=f1), lengths=[2, 4], node_limit=1).frontier
     assert found_lengths is not None
     assert max(step.bound or 0 for step in found_lengths.steps) >= (every.result.objective or 0)
